@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/err.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+int bj_err_set(struct bj_err *err, enum bj_code code, int errnum, const char *fmt, ...)
+{
+	if (!err)
+		return -(int)code;
+
+	va_list ap;
+
+	va_start(ap, fmt);
+	const int n = vsnprintf(err->msg, sizeof(err->msg), fmt, ap);
+	va_end(ap);
+	if (errnum && n >= 0 && (size_t)n < sizeof(err->msg))
+		snprintf(err->msg + n, sizeof(err->msg) - (size_t)n, ": %s", strerror(errnum));
+	err->code = (int)code;
+	err->errnum = errnum;
+	return -(int)code;
+}
+
+int bj_err_wrap(struct bj_err *err, const char *fmt, ...)
+{
+	if (!err)
+		return -(int)BJ_E_SYSTEM;
+
+	char inner[sizeof(err->msg)];
+	va_list ap;
+
+	memcpy(inner, err->msg, sizeof(inner));
+	va_start(ap, fmt);
+	const int n = vsnprintf(err->msg, sizeof(err->msg), fmt, ap);
+	va_end(ap);
+	if (n >= 0 && (size_t)n < sizeof(err->msg))
+		snprintf(err->msg + n, sizeof(err->msg) - (size_t)n, ": %s", inner);
+	return -err->code;
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "belljar.h"
+
+/* Fill @err (NULL is fine) and return -@code, so that a failure is one statement:
+ *	return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot open %s", path);
+ * The text of @errnum, when not 0, is appended. Async-signal-safe enough for use after fork. */
+int bj_err_set(struct bj_err *err, enum bj_code code, int errnum, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+
+/* Put "context: " before what @err says already; returns -@err->code. */
+int bj_err_wrap(struct bj_err *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/cleanup.h"
+#include "cli/options.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const struct bj_verb *const VERBS[] = {
+	NULL,
+};
+
+static const struct bj_verb *find_verb(const char *name)
+{
+	for (size_t i = 0; VERBS[i]; i++)
+		if (strcmp(VERBS[i]->name, name) == 0)
+			return VERBS[i];
+	return NULL;
+}
+
+static void print_help(void)
+{
+	printf("usage: belljar VERB [OPTIONS]\n\n"
+	       "Run a Python or Bash script sealed off from the machine.\n\nverbs:\n");
+	for (size_t i = 0; VERBS[i]; i++)
+		printf("  %-12s %s\n", VERBS[i]->name, VERBS[i]->summary);
+	printf("\n`belljar VERB --help` shows the options of a verb with an example.\n");
+}
+
+static int unknown_verb(const char *name)
+{
+	const char *names[BJ_ARRAY_SIZE(VERBS)];
+	size_t n = 0;
+
+	for (size_t i = 0; VERBS[i]; i++)
+		names[n++] = VERBS[i]->name;
+
+	const char *near = bj_options_nearest(name, names, n);
+
+	if (near)
+		fprintf(stderr, "belljar: unknown verb %.40s; did you mean %s?\n", name, near);
+	else
+		fprintf(stderr, "belljar: unknown verb %.40s; `belljar --help` lists them\n", name);
+	return BJ_EXIT_FAILED;
+}
+
+static bool asks_for_help(int argc, char **argv)
+{
+	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
+		if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
+			return true;
+	return false;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc < 2 || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
+	    strcmp(argv[1], "help") == 0) {
+		print_help();
+		return argc < 2 ? BJ_EXIT_FAILED : 0;
+	}
+	if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "version") == 0) {
+		printf("belljar %s\n", bj_version());
+		return 0;
+	}
+
+	const struct bj_verb *verb = find_verb(argv[1]);
+
+	if (!verb)
+		return unknown_verb(argv[1]);
+	if (asks_for_help(argc - 1, argv + 1)) {
+		bj_options_help(verb);
+		return 0;
+	}
+	return verb->run(argc - 1, argv + 1);
+}

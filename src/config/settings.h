@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "belljar.h"
+
+/* Every setting of belljar as one plain value. The table in settings.c (key, type, range,
+ * default, environment names, help) is the single source: YAML, environment, flags, messages and
+ * docs/configuration.md all come from it. */
+
+enum bj_import_mode { BJ_IMPORTS_AUTO, BJ_IMPORTS_BLOCK, BJ_IMPORTS_WARN, BJ_IMPORTS_OFF };
+enum bj_proc_mode { BJ_PROC_PID, BJ_PROC_COMPAT, BJ_PROC_NONE };
+enum bj_store_code { BJ_STORE_NEVER, BJ_STORE_ON_ERROR, BJ_STORE_ALWAYS };
+
+/* A list of strings; owned by the settings. */
+struct bj_strings {
+	char **items;
+	size_t n;
+};
+
+struct bj_settings {
+	enum bj_backend_id backend;        /* backend */
+	char *profile;                     /* profile: the named set of limits in force */
+	struct bj_limits limits;           /* limits.* */
+	uint64_t max_timeout_ms;           /* limits.max_timeout: longer requests are clamped */
+	uint32_t max_script_chars;         /* check.max_script_chars */
+	uint32_t max_script_bytes;         /* check.max_script_bytes */
+	enum bj_policy policy;             /* check.policy */
+	enum bj_import_mode imports;       /* check.imports: auto is warn, block under direct */
+	struct bj_strings blocked_imports; /* check.blocked_imports */
+	char *user_rules;                  /* check.rules_file; NULL: none */
+	enum bj_require require;           /* native.require */
+	char *python;                      /* native.python */
+	char *bash;                        /* native.bash */
+	char *cgroup;                      /* native.cgroup: parent to use; NULL: find one */
+	uint32_t uid_base, uid_count;      /* native.uid_base, native.uid_count */
+	enum bj_proc_mode proc;            /* native.proc */
+	char *seccomp;                 /* seccomp: a profile file in Docker's format; NULL: ours */
+	char *image;                   /* image; NULL or "host": the host's interpreters */
+	char *docker_image;            /* docker.image */
+	char *state_dir;               /* state_dir; NULL: chosen by who runs it */
+	enum bj_store_code store_code; /* store_code */
+	bool allow_unsafe;             /* allow_unsafe: lets backend direct run at all */
+	char *log_level;               /* log_level */
+};
+
+/* Where values come from, weakest first: built-in, file, environment, flag. */
+struct bj_override {
+	const char *key;   /* dotted key of the table */
+	const char *value; /* as it would stand in YAML */
+	const char *flag;  /* what the user typed, for messages */
+};
+
+/* Read the settings: the defaults, the profile, the file (@path, or when NULL $BELLJAR_CONFIG,
+ * ./belljar.yaml is never read by itself, then $XDG_CONFIG_HOME/belljar/config.yaml or
+ * /etc/belljar/config.yaml), the environment, then @overrides. On failure the message names the
+ * place (file and line, variable or flag), the key and what is allowed; *@ret is untouched.
+ * The caller frees *@ret. */
+int bj_settings_load(const char *path, const struct bj_override *overrides, size_t n_overrides,
+		     struct bj_settings **ret, struct bj_err *err);
+void bj_settings_free(struct bj_settings *settings); /* NULL is fine */
+
+/* The table as YAML comments (`belljar config --explain`) and the values in force with the
+ * origin of each (`belljar config --show`); @json gives an object. The caller frees the text;
+ * NULL: no memory. */
+char *bj_settings_explain(bool json);
+char *bj_settings_show(const struct bj_settings *settings, bool json);

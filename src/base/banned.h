@@ -7,4 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Under clang a fortified libc has these as macros, which cannot be poisoned. */
+#undef sprintf
+#undef vsprintf
+
 #pragma GCC poison strcpy strcat sprintf vsprintf strtok atoi atol atoll gets tmpnam mktemp

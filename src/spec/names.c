@@ -27,7 +27,7 @@ static int index_of(const char *const *names, size_t n, const char *name)
 #define NAME_OF(fn, type, table)                                                                   \
 	const char *fn(type v)                                                                     \
 	{                                                                                          \
-		return (size_t)v < BJ_ARRAY_SIZE(table) ? table[v] : "unknown";                    \
+		return (size_t)v < BJ_ARRAY_SIZE(table) ? (table)[v] : "unknown";                  \
 	}
 #define VALUE_OF(fn, table)                                                                        \
 	int fn(const char *name)                                                                   \

@@ -5,18 +5,16 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/fd.h"
+#include "fuzz.h"
 
 #include <fcntl.h>
-#include <stdint.h>
 #include <stdio.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-enum { MAX_INPUT = 16 << 20 };
+enum { MAX_BYTES = 16 << 20 };
 
 static int replay_file(int dir_fd, const char *name)
 {
-	AUTO_BUF struct bj_buf buf = { .max = MAX_INPUT };
+	AUTO_BUF struct bj_buf buf = { .max = MAX_BYTES };
 	AUTO_FD int fd = openat(dir_fd, name, O_RDONLY | O_CLOEXEC);
 
 	if (fd < 0 || bj_fd_read_all(fd, &buf) < 0) {

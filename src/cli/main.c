@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/cleanup.h"
+#include "base/nearest.h"
 #include "cli/options.h"
 
 #include <stdio.h>
 #include <string.h>
 
 static const struct bj_verb *const VERBS[] = {
+	&bj_verb_config,
 	NULL,
 };
 
@@ -34,7 +36,7 @@ static int unknown_verb(const char *name)
 	for (size_t i = 0; VERBS[i]; i++)
 		names[n++] = VERBS[i]->name;
 
-	const char *near = bj_options_nearest(name, names, n);
+	const char *near = bj_nearest(name, names, n);
 
 	if (near)
 		fprintf(stderr, "belljar: unknown verb %.40s; did you mean %s?\n", name, near);

@@ -45,9 +45,6 @@ int bj_options_next(struct bj_parse *p, const struct bj_option *options, struct 
 /* Print the help of @verb on stdout. */
 void bj_options_help(const struct bj_verb *verb);
 
-/* The candidate nearest to @word, or NULL when nothing is near. */
-const char *bj_options_nearest(const char *word, const char *const *candidates, size_t n);
-
 /* Exit statuses of belljar itself. */
 enum {
 	BJ_EXIT_TIMEOUT = 124,

@@ -3,7 +3,7 @@
 
 #include "belljar.h"
 
-/* Every setting of belljar as one plain value. The table in settings.c (key, type, range,
+/* Every setting of belljar as one plain value. The table in table.c (key, type, range,
  * default, environment names, help) is the single source: YAML, environment, flags, messages and
  * docs/configuration.md all come from it. */
 
@@ -59,8 +59,11 @@ int bj_settings_load(const char *path, const struct bj_override *overrides, size
 		     struct bj_settings **ret, struct bj_err *err);
 void bj_settings_free(struct bj_settings *settings); /* NULL is fine */
 
-/* The table as YAML comments (`belljar config --explain`) and the values in force with the
- * origin of each (`belljar config --show`); @json gives an object. The caller frees the text;
- * NULL: no memory. */
+/* The timeout a run gets that asks for @asked_ms (0: nothing asked): never over max_timeout. */
+uint64_t bj_settings_clamp_timeout(const struct bj_settings *settings, uint64_t asked_ms);
+
+/* The table as commented YAML that loads as it is (`belljar config --explain`), and the values in
+ * force with the origin of each (`belljar config --show`; @settings comes from
+ * bj_settings_load()). @json gives one object. The caller frees the text; NULL: no memory. */
 char *bj_settings_explain(bool json);
 char *bj_settings_show(const struct bj_settings *settings, bool json);

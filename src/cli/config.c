@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "cli/options.h"
+#include "config/settings.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum mode { SHOW, EXPLAIN, CHECK };
+
+struct request {
+	enum mode mode;
+	bool json;
+	const char *file;
+};
+
+static const struct bj_option OPTIONS[] = {
+	{ .name = "show", .help = "print every value with where it came from (the default)" },
+	{ .name = "explain", .help = "print every setting with its meaning, as YAML that loads" },
+	{ .name = "check", .help = "print nothing; fail when a value is wrong" },
+	{ .name = "file", .letter = 'f', .arg = "FILE", .help = "read this file" },
+	{ .name = "json", .help = "print JSON" },
+	{ 0 },
+};
+
+static int parse(int argc, char **argv, struct request *ret, struct bj_err *err)
+{
+	struct bj_parse p = { .argc = argc, .argv = argv, .next = 1 };
+	struct request req = { 0 };
+	int r;
+
+	while ((r = bj_options_next(&p, OPTIONS, err)) > 0) {
+		if (!p.option)
+			return bj_err_set(err, BJ_E_INVALID, 0,
+					  "config takes no argument %.40s; name a file with --file",
+					  p.value);
+		if (strcmp(p.option->name, "explain") == 0)
+			req.mode = EXPLAIN;
+		else if (strcmp(p.option->name, "check") == 0)
+			req.mode = CHECK;
+		else if (strcmp(p.option->name, "show") == 0)
+			req.mode = SHOW;
+		else if (strcmp(p.option->name, "file") == 0)
+			req.file = p.value;
+		else
+			req.json = true;
+	}
+	if (r == 0)
+		*ret = req;
+	return r;
+}
+
+static int print(const char *text)
+{
+	if (!text) {
+		fprintf(stderr, "belljar: out of memory\n");
+		return BJ_EXIT_FAILED;
+	}
+
+	const size_t n = strlen(text);
+
+	printf("%s%s", text, n > 0 && text[n - 1] == '\n' ? "" : "\n");
+	if (fflush(stdout) != 0) {
+		fprintf(stderr, "belljar: cannot write to standard output\n");
+		return BJ_EXIT_FAILED;
+	}
+	return 0;
+}
+
+static int answer(const struct request *req, struct bj_err *err)
+{
+	AUTO_FREE char *text = NULL;
+	struct bj_settings *settings;
+
+	if (req->mode == EXPLAIN) {
+		text = bj_settings_explain(req->json);
+		return print(text);
+	}
+
+	const int r = bj_settings_load(req->file, NULL, 0, &settings, err);
+
+	if (r < 0)
+		return r;
+	if (req->mode == SHOW)
+		text = bj_settings_show(settings, req->json);
+	bj_settings_free(settings);
+	return req->mode == CHECK ? 0 : print(text);
+}
+
+static int run(int argc, char **argv)
+{
+	struct request req = { 0 };
+	struct bj_err err;
+	int r = parse(argc, argv, &req, &err);
+
+	if (r == 0)
+		r = answer(&req, &err);
+	if (r < 0) {
+		fprintf(stderr, "belljar: %s\n", err.msg);
+		return BJ_EXIT_FAILED;
+	}
+	return r;
+}
+
+const struct bj_verb bj_verb_config = {
+	.name = "config",
+	.args = "[--show | --explain | --check] [--file FILE] [--json]",
+	.summary = "Show, explain or check the settings.",
+	.example = "  belljar config --explain > belljar.yaml\n"
+		   "  belljar config --check --file belljar.yaml\n"
+		   "  SANDBOX_TIMEOUT_SEC=30 belljar config --show",
+	.options = OPTIONS,
+	.run = run,
+};

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config/table.h"
+
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "base/nearest.h"
+#include "base/size.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define KIB UINT64_C(1024)
+#define MIB (KIB * 1024)
+#define GIB (MIB * 1024)
+#define TIB (GIB * 1024)
+
+#define YEAR_MS UINT64_C(31536000000)
+
+/* systemd keeps 61184-65519 and 524288-1879048191 for itself, subordinate ids are handed out from
+ * 100000 on, and ids past 2^31 break programs that read them as signed. 1900000000 lies in the
+ * gap that nobody hands out. */
+#define UID_MIN   65536
+#define UID_MAX   2147483647
+#define UID_BASE  "1900000000"
+#define UID_COUNT "65536"
+
+#define AT(field) .offset = offsetof(struct bj_settings, field)
+
+static const char *const BACKENDS[] = { "native", "docker", "direct", NULL };
+static const char *const POLICIES[] = { "default", "strict", "off", NULL };
+static const char *const IMPORTS[] = { "auto", "block", "warn", "off", NULL };
+static const char *const REQUIRES[] = { "full", "basic", NULL };
+static const char *const PROCS[] = { "pid", "compat", "none", NULL };
+static const char *const STORES[] = { "never", "on_error", "always", NULL };
+static const char *const LEVELS[] = { "error", "warn", "info", "debug", NULL };
+
+/* Keys of one section stand together: the docs and `config --explain` print them in this order. */
+const struct bj_setting bj_table[] = {
+	{ "backend", BJ_T_CHOICE, AT(backend), .choices = BACKENDS, .value = "native",
+	  .env = "SANDBOX_TYPE",
+	  .help = "Where scripts run. native (also written local) is the kernel's own jar, docker "
+		  "the Engine API, direct no isolation at all." },
+	{ "profile", BJ_T_NAME, AT(profile), .value = "default",
+	  .help = "The named set of limits to start from. Limits that are set by themselves win "
+		  "over it." },
+	{ "seccomp", BJ_T_FILE, .optional = true, AT(seccomp), .value = "",
+	  .help = "A seccomp profile in Docker's JSON format, on top of the floor that cannot be "
+		  "removed. Empty: the built-in profile." },
+	{ "image", BJ_T_NAME, .optional = true, AT(image), .value = "",
+	  .help = "An imported image whose interpreters are used. Empty or host: those of this "
+		  "machine." },
+	{ "state_dir", BJ_T_FILE, .optional = true, AT(state_dir), .value = "",
+	  .help = "Where records are kept. Empty: chosen by who runs belljar." },
+	{ "store_code", BJ_T_CHOICE, AT(store_code), .choices = STORES, .value = "on_error",
+	  .env = "SANDBOX_STORE_CODE",
+	  .help = "When the text of a script is kept with its result. never keeps only its hash." },
+	{ "allow_unsafe", BJ_T_BOOL, AT(allow_unsafe), .value = "false",
+	  .help = "Let the backend direct run, which seals nothing off." },
+	{ "log_level", BJ_T_WORD, AT(log_level), .choices = LEVELS, .value = "warn",
+	  .help = "How much belljar says on standard error." },
+
+	{ "limits.memory", BJ_T_SIZE, AT(limits.memory), 16 * MIB, TIB, .value = "512MiB",
+	  .env = "DOCKER_MEMORY_LIMIT",
+	  .help = "Memory of a run. Files in /tmp and the working directory count, swap is off." },
+	{ "limits.cpus", BJ_T_CPUS, AT(limits.cpu_milli), 10, 1024000, .value = "1",
+	  .env = "DOCKER_CPU_LIMIT",
+	  .help = "CPUs a run may use, for all its processes together." },
+	{ "limits.pids", BJ_T_COUNT, AT(limits.pids), 4, 1000000, .value = "100",
+	  .help = "Processes and threads of a run, together." },
+	{ "limits.timeout", BJ_T_DURATION, AT(limits.timeout_ms), 1, YEAR_MS, .value = "60s",
+	  .env = "SANDBOX_TIMEOUT_SEC",
+	  .help = "How long a run may take, by the clock on the wall." },
+	{ "limits.max_timeout", BJ_T_DURATION, AT(max_timeout_ms), 1, YEAR_MS, .value = "300s",
+	  .help = "The longest timeout there is. Longer ones are cut to it, and the result says "
+		  "so." },
+	{ "limits.tmp_size", BJ_T_SIZE, AT(limits.tmp_size), 64 * KIB, TIB, .value = "64MiB",
+	  .help = "Size of /tmp and of the working directory, each." },
+	{ "limits.max_output", BJ_T_SIZE, AT(limits.max_output), 256, GIB, .value = "20KiB",
+	  .env = "SANDBOX_MAX_OUTPUT_KB", .env_form = BJ_ENV_KIB,
+	  .help = "Bytes of each output stream in the result. More is cut in the middle and the "
+		  "run goes on." },
+	{ "limits.output_cap", BJ_T_SIZE, AT(limits.output_cap), 4 * KIB, 16 * GIB,
+	  .value = "64MiB", .help = "Bytes of one output stream after which the run is killed." },
+	{ "limits.out_files", BJ_T_COUNT, AT(limits.out_files), 0, 100000, .value = "100",
+	  .help = "Files collected from out/." },
+	{ "limits.out_bytes", BJ_T_SIZE, AT(limits.out_bytes), 0, 64 * GIB, .value = "64MiB",
+	  .help = "Bytes collected from out/, all files together." },
+
+	{ "check.policy", BJ_T_CHOICE, AT(policy), .choices = POLICIES, .value = "default",
+	  .help = "What blocks a script before it runs. strict also refuses files, network and "
+		  "processes; off only records." },
+	{ "check.imports", BJ_T_CHOICE, AT(imports), .choices = IMPORTS, .value = "auto",
+	  .env = "SANDBOX_BLOCK_DANGEROUS_IMPORTS", .env_form = BJ_ENV_BLOCK,
+	  .help = "What happens to imports of the list below. auto is warn, and block under the "
+		  "backend direct." },
+	{ "check.blocked_imports", BJ_T_MODULES, .optional = true, AT(blocked_imports), .value = "",
+	  .help = "Python modules the import policy looks for. Empty: the built-in list." },
+	{ "check.rules_file", BJ_T_FILE, .optional = true, AT(user_rules), .value = "",
+	  .help = "A YAML file with rules of your own. Empty: only the built-in rules." },
+	{ "check.max_script_chars", BJ_T_COUNT, AT(max_script_chars), 1, 10000000, .value = "10000",
+	  .help = "Characters of a script; longer ones are refused." },
+	{ "check.max_script_bytes", BJ_T_COUNT, AT(max_script_bytes), 0, 40000000, .value = "0",
+	  .help = "Bytes of a script. 0: four for every character allowed." },
+
+	{ "native.require", BJ_T_CHOICE, AT(require), .choices = REQUIRES, .value = "full",
+	  .help = "full refuses to run when a layer is missing, such as cgroups; basic runs with "
+		  "what the machine has and the result says what was missing." },
+	{ "native.python", BJ_T_PATH, AT(python), .value = "/usr/bin/python3",
+	  .help = "The Python that runs Python scripts." },
+	{ "native.bash", BJ_T_PATH, AT(bash), .value = "/usr/bin/bash",
+	  .help = "The Bash that runs Bash scripts." },
+	{ "native.cgroup", BJ_T_PATH, .optional = true, AT(cgroup), .value = "",
+	  .help = "The cgroup below which runs get their own. Empty: belljar finds one." },
+	{ "native.uid_base", BJ_T_COUNT, AT(uid_base), UID_MIN, UID_MAX, .value = UID_BASE,
+	  .help = "First kernel user id that runs may have when belljar runs as root. The default "
+		  "lies outside what systemd and /etc/subuid hand out." },
+	{ "native.uid_count", BJ_T_COUNT, AT(uid_count), 1, 1048576, .value = UID_COUNT,
+	  .help = "How many user ids from uid_base on belong to belljar: as many runs can have one "
+		  "of their own." },
+	{ "native.proc", BJ_T_CHOICE, AT(proc), .choices = PROCS, .value = "pid",
+	  .help = "What /proc shows inside. pid shows only the processes of the run, compat the "
+		  "usual files too, none leaves it out." },
+
+	{ "docker.image", BJ_T_NAME, .optional = true, AT(docker_image), .value = "",
+	  .env = "DOCKER_IMAGE",
+	  .help = "The image for the backend docker. Empty: python:3.11-slim or bash:5.2-alpine, "
+		  "by "
+		  "language." },
+};
+const size_t bj_table_size = BJ_ARRAY_SIZE(bj_table);
+
+_Static_assert(BJ_ARRAY_SIZE(bj_table) <= BJ_MAX_SETTINGS, "raise BJ_MAX_SETTINGS");
+_Static_assert(sizeof(enum bj_backend_id) == sizeof(int), "choices are stored as int");
+
+static const struct bj_shipped_value NO_VALUES[] = { { 0 } };
+static const struct bj_shipped_value ANALYSIS[] = {
+	{ "limits.memory", "2GiB" },
+	{ "limits.cpus", "0.5" },
+	{ "limits.timeout", "600s" },
+	{ "limits.max_timeout", "600s" },
+	{ 0 },
+};
+
+const struct bj_shipped_profile bj_shipped_profiles[] = {
+	{ "default", "the defaults of limits", NO_VALUES },
+	{ "analysis", "longer work on more data: 2GiB, half a CPU, 600s", ANALYSIS },
+	{ 0 },
+};
+
+const struct bj_setting *bj_table_find(const char *key)
+{
+	for (size_t i = 0; i < bj_table_size; i++)
+		if (strcmp(bj_table[i].key, key) == 0)
+			return &bj_table[i];
+	return NULL;
+}
+
+const struct bj_setting *bj_table_section(const char *path)
+{
+	const size_t len = strlen(path);
+
+	for (size_t i = 0; i < bj_table_size; i++)
+		if (strncmp(bj_table[i].key, path, len) == 0 && bj_table[i].key[len] == '.')
+			return &bj_table[i];
+	return NULL;
+}
+
+const char *bj_table_suggest(const char *key)
+{
+	const char *keys[BJ_MAX_SETTINGS + 1];
+	const char *last = strrchr(key, '.');
+
+	last = last ? last + 1 : key;
+	for (size_t i = 0; i < bj_table_size; i++) {
+		const char *dot = strrchr(bj_table[i].key, '.');
+
+		/* The right word in the wrong section. */
+		if (strcmp(dot ? dot + 1 : bj_table[i].key, last) == 0)
+			return bj_table[i].key;
+		keys[i] = bj_table[i].key;
+	}
+	keys[bj_table_size] = "profiles";
+	return bj_nearest(key, keys, bj_table_size + 1);
+}
+
+void bj_table_env_name(const struct bj_setting *setting, char name[BJ_ENV_NAME])
+{
+	size_t n = (size_t)snprintf(name, BJ_ENV_NAME, "BELLJAR_");
+
+	for (const char *p = setting->key; *p && n + 1 < BJ_ENV_NAME; p++)
+		name[n++] = *p == '.' ? '_' : *p >= 'a' && *p <= 'z' ? (char)(*p - 'a' + 'A') : *p;
+	name[n] = '\0';
+}
+
+static const char *const TYPE_NAMES[] = {
+	[BJ_T_COUNT] = "number",
+	[BJ_T_SIZE] = "size",
+	[BJ_T_DURATION] = "duration",
+	[BJ_T_CPUS] = "CPUs",
+	[BJ_T_CHOICE] = "choice",
+	[BJ_T_WORD] = "choice",
+	[BJ_T_BOOL] = "true/false",
+	[BJ_T_NAME] = "name",
+	[BJ_T_FILE] = "path",
+	[BJ_T_PATH] = "absolute path",
+	[BJ_T_MODULES] = "list of modules",
+};
+
+const char *bj_table_type_name(const struct bj_setting *setting)
+{
+	return TYPE_NAMES[setting->type];
+}
+
+static void range_text(const struct bj_setting *setting, uint64_t v, char text[BJ_SIZE_TEXT])
+{
+	if (setting->type == BJ_T_SIZE)
+		bj_size_format(v, text);
+	else if (setting->type == BJ_T_DURATION)
+		bj_duration_format(v, text);
+	else if (setting->type == BJ_T_CPUS)
+		bj_cpus_format((uint32_t)v, text);
+	else
+		snprintf(text, BJ_SIZE_TEXT, "%" PRIu64, v);
+}
+
+static void add_choices(struct bj_buf *buf, const char *const *choices)
+{
+	for (size_t i = 0; choices[i]; i++)
+		bj_buf_printf(buf, "%s%s",
+			      i == 0           ? ""
+			      : choices[i + 1] ? ", "
+					       : " or ",
+			      choices[i]);
+}
+
+char *bj_table_allowed(const struct bj_setting *setting)
+{
+	static const char *const forms[] = {
+		[BJ_T_COUNT] = "a whole number",
+		[BJ_T_SIZE] = "a size such as 512MiB or 1G,",
+		[BJ_T_DURATION] = "a duration such as 60, 1.5s, 2m or 500ms,",
+		[BJ_T_CPUS] = "a number of CPUs such as 1 or 0.5,",
+		[BJ_T_BOOL] = "true or false",
+		[BJ_T_NAME] = "a name of letters, digits and ._-/:@",
+		[BJ_T_FILE] = "a path",
+		[BJ_T_PATH] = "an absolute path without ..",
+		[BJ_T_MODULES] = "a list of Python module names",
+	};
+	struct bj_buf buf = { 0 };
+
+	if (setting->choices) {
+		add_choices(&buf, setting->choices);
+		return bj_buf_take(&buf);
+	}
+	bj_buf_puts(&buf, forms[setting->type]);
+	if (setting->max > 0) {
+		char min[BJ_SIZE_TEXT], max[BJ_SIZE_TEXT];
+
+		range_text(setting, setting->min, min);
+		range_text(setting, setting->max, max);
+		bj_buf_printf(&buf, " from %s to %s", min, max);
+	}
+	return bj_buf_take(&buf);
+}

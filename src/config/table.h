@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "config/settings.h"
+
+/* The table of settings: what there is, what is allowed, what it means. Private to src/config. */
+
+enum bj_type {
+	BJ_T_COUNT,    /* uint32_t */
+	BJ_T_SIZE,     /* uint64_t, bytes */
+	BJ_T_DURATION, /* uint64_t, milliseconds */
+	BJ_T_CPUS,     /* uint32_t, thousandths of a CPU */
+	BJ_T_CHOICE,   /* an enum: the index into @choices */
+	BJ_T_WORD,     /* char *: one of @choices */
+	BJ_T_BOOL,     /* bool */
+	BJ_T_NAME,     /* char *: a word of letters, digits and a few signs */
+	BJ_T_FILE,     /* char *: a path; in a file it starts at the file's directory */
+	BJ_T_PATH,     /* char *: an absolute path without `..` */
+	BJ_T_MODULES,  /* struct bj_strings: names of Python modules */
+};
+
+/* A variable of an older system that means one of our settings. */
+enum bj_env_form {
+	BJ_ENV_PLAIN, /* the text as it would stand in YAML */
+	BJ_ENV_KIB,   /* a number of KiB */
+	BJ_ENV_BLOCK, /* true: block, false: warn */
+};
+
+struct bj_setting {
+	const char *key; /* dotted */
+	enum bj_type type;
+	bool optional; /* an empty value is fine and means none (NULL) */
+	size_t offset; /* in struct bj_settings */
+	uint64_t min, max;
+	const char *const *choices; /* NULL-terminated, in the order of the enum */
+	const char *value;          /* the default, as it would stand in YAML; "": none */
+	const char *env;            /* beside BELLJAR_<KEY>; NULL: none */
+	enum bj_env_form env_form;
+	const char *help; /* one or two sentences */
+};
+
+/* A profile that ships: limits by their keys. */
+struct bj_shipped_value {
+	const char *key;
+	const char *value;
+};
+
+struct bj_shipped_profile {
+	const char *name;
+	const char *help;
+	const struct bj_shipped_value *values; /* ends with a NULL key */
+};
+
+enum { BJ_ENV_NAME = 64, BJ_MAX_SETTINGS = 64 };
+
+extern const struct bj_setting bj_table[];
+extern const size_t bj_table_size;
+extern const struct bj_shipped_profile bj_shipped_profiles[]; /* ends with a NULL name */
+
+const struct bj_setting *bj_table_find(const char *key); /* NULL: no such setting */
+
+/* The first setting of the section @path, such as "limits"; NULL: no such section. */
+const struct bj_setting *bj_table_section(const char *path);
+
+/* What to say about a key that does not exist: the nearest one, or NULL. */
+const char *bj_table_suggest(const char *key);
+
+/* BELLJAR_LIMITS_MEMORY for limits.memory. */
+void bj_table_env_name(const struct bj_setting *setting, char name[BJ_ENV_NAME]);
+
+/* What the value may be, in words: "a size from 16MiB to 1TiB". The caller frees it. */
+char *bj_table_allowed(const struct bj_setting *setting);
+
+const char *bj_table_type_name(const struct bj_setting *setting);

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "belljar.h"
+
+/* Compiled seccomp filters. The build turns profiles/NAME.json into these bytes with libseccomp, so
+ * that a process which makes jars loads bytes and nothing else.
+ *
+ * floor    a deny-list that no jar runs without: what no profile may give back
+ * default  profiles/default.json, the allow-list used when no custom profile is given
+ * init     for the init of a jar, which loads it once it has started
+ * collect  for the process that collects artifacts, which loads it once it has started
+ *
+ * A call from another architecture, or with an x32 number, kills the process in all four.
+ *
+ * The floor relies on one thing that a filter cannot do: SIGSYS must be ignored (SIG_IGN) before
+ * exec. The floor then keeps it so, and a process that died of SIGSYS was killed by a rule. */
+
+struct bj_filter {
+	const void *code; /* struct sock_filter[] */
+	size_t size;      /* bytes */
+};
+
+extern const struct bj_filter bj_filter_floor, bj_filter_default, bj_filter_init, bj_filter_collect;
+
+/* The longest program that the kernel takes: 4,096 instructions of 8 bytes. */
+enum { BJ_FILTER_MAX = 4096 * 8 };
+
+/* Load one filter into the calling thread, for good. It needs no_new_privs or CAP_SYS_ADMIN.
+ * Async-signal-safe, allocates nothing. @filter may come from another process: a size that the
+ * kernel would not take is -EINVAL. 0 or -errno. */
+int bj_filter_load(const struct bj_filter *filter);
+
+/* Load what seals a script: the floor with @custom, or with our default when @custom is NULL.
+ * The next call should be execve: after it, only what both filters allow still works.
+ * A custom filter may forbid the loading of filters, so it comes last; ours does not, so the
+ * floor comes last and the floor's errno is what the script sees. 0 or -errno; on failure the
+ * thread may be half sealed and must end. */
+int bj_filter_seal(const struct bj_filter *custom);

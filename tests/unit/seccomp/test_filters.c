@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* The floor and the default filter as a script meets them: DS-SEC, abuse cases 15 to 26. */
+
+#include "sealed.h"
+
+#include "base/cleanup.h"
+#include "seccomp/profile.h"
+
+#include <linux/sched.h>
+#include <sys/socket.h>
+
+/* As root and with wrong arguments, so that only the filter can be what says EPERM: the kernel
+ * itself would answer EFAULT, EINVAL, EBADF or ENOSYS, or do it. */
+#define DENY(name)                                                                                 \
+	{                                                                                          \
+#name, SYS_##name, EPERM,                                                          \
+		{                                                                                  \
+			0                                                                          \
+		}                                                                                  \
+	}
+#define NEW(name, nr, err)                                                                         \
+	{                                                                                          \
+#name, nr, err,                                                                    \
+		{                                                                                  \
+			0                                                                          \
+		}                                                                                  \
+	}
+
+static const struct call NEVER[] = {
+	DENY(mount),
+	DENY(umount2),
+	DENY(pivot_root),
+	DENY(chroot),
+	DENY(fsopen),
+	DENY(fsconfig),
+	DENY(fsmount),
+	DENY(fspick),
+	DENY(open_tree),
+	DENY(move_mount),
+	DENY(mount_setattr),
+	NEW(open_tree_attr, 467, EPERM),
+	NEW(statmount, 457, ENOSYS),
+	NEW(listmount, 458, ENOSYS),
+	DENY(unshare),
+	DENY(setns),
+	DENY(io_uring_setup),
+	DENY(io_uring_enter),
+	DENY(io_uring_register),
+	DENY(add_key),
+	DENY(request_key),
+	DENY(keyctl),
+	DENY(bpf),
+	DENY(perf_event_open),
+	DENY(userfaultfd),
+	DENY(ptrace),
+	DENY(process_vm_readv),
+	DENY(process_vm_writev),
+	DENY(process_madvise),
+	DENY(process_mrelease),
+	DENY(kcmp),
+	DENY(pidfd_getfd),
+	DENY(init_module),
+	DENY(finit_module),
+	DENY(delete_module),
+	DENY(kexec_load),
+	DENY(kexec_file_load),
+	DENY(reboot),
+	DENY(swapon),
+	DENY(swapoff),
+	DENY(acct),
+	DENY(quotactl),
+	DENY(quotactl_fd),
+	DENY(settimeofday),
+	DENY(clock_settime),
+	DENY(clock_adjtime),
+	DENY(adjtimex),
+	DENY(sethostname),
+	DENY(setdomainname),
+	DENY(syslog),
+	DENY(vhangup),
+	DENY(name_to_handle_at),
+	DENY(open_by_handle_at),
+	DENY(lookup_dcookie),
+	DENY(fanotify_init),
+	DENY(fanotify_mark),
+	DENY(remap_file_pages),
+	DENY(memfd_secret),
+	DENY(personality),
+#ifdef __x86_64__
+	DENY(iopl),
+	DENY(ioperm),
+	DENY(modify_ldt),
+	DENY(uselib),
+	DENY(ustat),
+	DENY(sysfs),
+	DENY(_sysctl),
+	DENY(create_module),
+	DENY(query_module),
+#endif
+	{ "clone3", SYS_clone3, ENOSYS, { 0 } },
+	{ "unshare", SYS_unshare, EPERM, { CLONE_NEWUSER } },
+	{ "unshare", SYS_unshare, EPERM, { CLONE_NEWTIME } },
+	{ "personality", SYS_personality, EPERM, { 0x0040000 } },
+	{ "personality high bits", SYS_personality, EPERM, { 0x1ffffffff } },
+	{ "TIOCSTI", SYS_ioctl, EPERM, { 0, 0x5412 } },
+	{ "TIOCSTI high bits", SYS_ioctl, EPERM, { 0, 0x100005412 } },
+	{ "TIOCSTI all high bits", SYS_ioctl, EPERM, { 0, 0xffffffff00005412 } },
+	{ "TIOCLINUX", SYS_ioctl, EPERM, { 0, 0x541c } },
+	{ "TIOCLINUX high bits", SYS_ioctl, EPERM, { 0, 0x8000000000000000 | 0x541c } },
+	{ "mknodat block", SYS_mknodat, EPERM, { 0, 0, 0060600, 0 } },
+	{ "mknodat char", SYS_mknodat, EPERM, { 0, 0, 0020600, 0 } },
+	{ "mknodat high bits", SYS_mknodat, EPERM, { 0, 0, 0x100002180, 0 } },
+	{ "memfd_create", SYS_memfd_create, EACCES, { (unsigned long)"m", 0 } },
+	{ "memfd_create MFD_EXEC", SYS_memfd_create, EACCES, { (unsigned long)"m", 0x10 } },
+	{ "prctl user dispatch", SYS_prctl, EPERM, { 59, 1 } },
+	{ "prctl user dispatch, high bits", SYS_prctl, EPERM, { 0x10000003b, 1 } },
+};
+
+/* Not in our allow-list, though a custom profile may give them back. */
+static const struct call NOT_BY_DEFAULT[] = {
+	DENY(sync),
+	DENY(syncfs),
+	DENY(io_setup),
+	DENY(mbind),
+	DENY(set_mempolicy),
+	DENY(move_pages),
+	DENY(migrate_pages),
+	NEW(cachestat, 451, EPERM),
+	NEW(number 470, 470, ENOSYS),
+	NEW(number 512, 512, ENOSYS),
+	NEW(number 600, 600, ENOSYS),
+	{ "SCTP", SYS_socket, EPERM, { AF_INET, SOCK_STREAM, 132 } },
+	{ "SEQPACKET", SYS_socket, EPERM, { AF_INET, SOCK_SEQPACKET, 0 } },
+	{ "DCCP", SYS_socket, EPERM, { AF_INET6, 6, 0 } },
+	{ "raw", SYS_socket, EPERM, { AF_INET, SOCK_RAW, 1 } },
+};
+
+/* libc tries these and falls back only when the kernel does not have them: the filter lets the
+ * kernel answer, and it complains about the arguments. */
+static const struct call ALLOWED[] = {
+	{ "statx", SYS_statx, EFAULT, { 0, 0, 0, 0, 0 } },
+	{ "openat2", SYS_openat2, EINVAL, { 0, 0, 0, 0 } },
+	{ "faccessat2", SYS_faccessat2, EFAULT, { 0, 0, 0, 0 } },
+	{ "close_range", SYS_close_range, 0, { 100, 200, 0 } },
+	{ "rseq", SYS_rseq, EINVAL, { 1, 1, 1, 1 } },
+	{ "membarrier", SYS_membarrier, 0, { 0 } },
+	{ "futex_waitv", SYS_futex_waitv, EINVAL, { 0, 0, 0, 0, 0 } },
+	{ "landlock_create_ruleset", SYS_landlock_create_ruleset, EFAULT, { 0, 16, 0 } },
+	{ "pidfd_open", SYS_pidfd_open, EINVAL, { 0, 0 } },
+	{ "personality query", SYS_personality, 0, { 0xffffffff } },
+	{ "TCGETS", SYS_ioctl, EBADF, { 999, 0x5401 } },
+	{ "mknodat FIFO", SYS_mknodat, EFAULT, { 0, 0, 0010600, 0 } },
+	{ "UDP", SYS_socket, 0, { AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 17 } },
+	{ "TCP", SYS_socket, 0, { AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0 } },
+	{ "unix", SYS_socket, 0, { AF_UNIX, SOCK_SEQPACKET, 0 } },
+	{ "rt_sigaction read", SYS_rt_sigaction, 0, { SIGSYS, 0, 0, 8 } },
+};
+
+static const char ALLOW_ALL[] = "{\"defaultAction\": \"SCMP_ACT_ALLOW\"}";
+
+static void denied_calls_are_denied(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < BJ_ARRAY_SIZE(NEVER); i++)
+		expect_call(NULL, &NEVER[i]);
+	for (size_t i = 0; i < BJ_ARRAY_SIZE(NOT_BY_DEFAULT); i++)
+		expect_call(NULL, &NOT_BY_DEFAULT[i]);
+}
+
+static void ordinary_calls_reach_the_kernel(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < BJ_ARRAY_SIZE(ALLOWED); i++)
+		expect_call(NULL, &ALLOWED[i]);
+}
+
+/* DS-SEC: the most generous custom profile there is gives back nothing of the floor. */
+static void custom_profile_cannot_lift_the_floor(void **state)
+{
+	AUTO_BUF struct bj_buf code = { 0 };
+
+	(void)state;
+	assert_int_equal(bj_profile_compile(ALLOW_ALL, strlen(ALLOW_ALL), &code, NULL), 0);
+
+	const struct bj_filter custom = { code.data, code.size };
+
+	for (size_t i = 0; i < BJ_ARRAY_SIZE(NEVER); i++)
+		expect_call(&custom, &NEVER[i]);
+	expect_call(&custom, &(struct call)NEW(number 470, 470, ENOSYS));
+	expect_call(&custom, &(struct call)NEW(number 639, 639, ENOSYS));
+	expect_call(&custom, &(struct call){ "mbind", SYS_mbind, EINVAL, { 1, 0, 0, 0, 0, 0 } });
+}
+
+/* Abuse case 26. */
+static void only_three_socket_families_exist(void **state)
+{
+	(void)state;
+	for (unsigned long family = 0; family <= 45; family++) {
+		const bool ours = family == AF_UNIX || family == AF_INET || family == AF_INET6;
+		struct call c = { "socket", SYS_socket, EAFNOSUPPORT, { family, SOCK_DGRAM, 0 } };
+
+		if (ours)
+			c.errnum = 0;
+		expect_call(NULL, &c);
+		c = (struct call){
+			"socketpair", SYS_socketpair, EAFNOSUPPORT, { family, SOCK_STREAM, 0, 0 }
+		};
+		if (family == AF_UNIX)
+			c.errnum = EFAULT;
+		else if (ours)
+			c.errnum = EPERM;
+		expect_call(NULL, &c);
+		c = (struct call){ "socket, high bits",
+				   SYS_socket,
+				   EAFNOSUPPORT,
+				   { family | 0x100000000, SOCK_DGRAM, 0 } };
+		expect_call(NULL, &c);
+	}
+}
+
+static int clone_with(const void *arg)
+{
+	const unsigned long flags = *(const unsigned long *)arg;
+	const long pid = syscall(SYS_clone, flags | SIGCHLD, 0, 0, 0, 0);
+
+	if (pid == 0)
+		_exit(0);
+	return pid < 0 ? errno : 0;
+}
+
+/* Abuse case 18. Each flag alone and together with harmless ones and high bits. */
+static void clone_makes_no_namespace(void **state)
+{
+	static const unsigned long FLAGS[] = { CLONE_NEWNS,  CLONE_NEWCGROUP, CLONE_NEWUTS,
+					       CLONE_NEWIPC, CLONE_NEWUSER,   CLONE_NEWPID,
+					       CLONE_NEWNET };
+	unsigned long flags = CLONE_FILES;
+
+	(void)state;
+	assert_int_equal(in_child(NULL, clone_with, &flags), 0);
+	for (size_t i = 0; i < BJ_ARRAY_SIZE(FLAGS); i++) {
+		const unsigned long tries[] = { FLAGS[i], FLAGS[i] | CLONE_FILES,
+						FLAGS[i] | 0xff00000000000000 };
+
+		for (size_t j = 0; j < BJ_ARRAY_SIZE(tries); j++) {
+			const int status = in_child(NULL, clone_with, &tries[j]);
+
+			assert_true(WIFEXITED(status));
+			assert_int_equal(WEXITSTATUS(status), EPERM);
+		}
+	}
+}
+
+static void assert_killed_by_seccomp(int status)
+{
+	assert_true(WIFSIGNALED(status));
+	assert_int_equal(WTERMSIG(status), SIGSYS);
+}
+
+#ifdef __x86_64__
+static int call_i386(const void *arg)
+{
+	long r;
+
+	(void)arg;
+	/* getpid by its 32-bit number */
+	__asm__ volatile("int $0x80" : "=a"(r) : "a"(20) : "memory", "r8", "r9", "r10", "r11");
+	return 0;
+}
+
+static void other_architectures_die(void **state)
+{
+	const struct call x32 = { "x32 getpid", 0x40000000 | SYS_getpid, 0, { 0 } };
+
+	(void)state;
+	assert_killed_by_seccomp(in_child(NULL, call_i386, NULL));
+	assert_killed_by_seccomp(in_child(NULL, try_call, &x32));
+}
+#endif
+
+/* A script cannot end with SIGSYS by itself, so that cause seccomp is never forged. */
+static int die_of_sigsys(const void *arg)
+{
+	struct sigaction act = { .sa_handler = SIG_DFL };
+
+	(void)arg;
+	sigaction(SIGSYS, &act, NULL);
+	signal(SIGSYS, SIG_DFL);
+	syscall(SYS_rt_sigaction, 0x10000001fL, &act, NULL, 8L);
+	raise(SIGSYS);
+	kill(getpid(), SIGSYS);
+	if (syscall(SYS_rt_sigaction, SIGSYS, NULL, &act, 8L) < 0 || act.sa_handler != SIG_IGN)
+		return 2;
+	return 0;
+}
+
+static void sigsys_stays_ignored(void **state)
+{
+	(void)state;
+	assert_int_equal(in_child(NULL, die_of_sigsys, NULL), 0);
+}
+
+static void kill_rule_kills_with_sigsys(void **state)
+{
+	static const char TEXT[] = "{\"defaultAction\": \"SCMP_ACT_ALLOW\", \"syscalls\": [{"
+				   "\"name\": \"getppid\", \"action\": \"SCMP_ACT_KILL\"}, {"
+				   "\"name\": \"getpgrp\", \"action\": \"SCMP_ACT_TRAP\"}]}";
+	const struct call killed = { "getppid", SYS_getppid, 0, { 0 } };
+	const struct call trapped = { "getpgrp", SYS_getpgrp, 0, { 0 } };
+	AUTO_BUF struct bj_buf code = { 0 };
+
+	(void)state;
+	assert_int_equal(bj_profile_compile(TEXT, strlen(TEXT), &code, NULL), 0);
+
+	const struct bj_filter custom = { code.data, code.size };
+
+	assert_killed_by_seccomp(in_child(&custom, try_call, &killed));
+	assert_killed_by_seccomp(in_child(&custom, try_call, &trapped));
+}
+
+/* Abuse case 17: a filter of the script's own that allows everything changes nothing. */
+static int load_own_filter(const void *arg)
+{
+	const struct bj_filter *own = arg;
+	const struct call unshare_user = { "unshare", SYS_unshare, 0, { CLONE_NEWUSER } };
+
+	if (bj_filter_load(own) < 0)
+		return 1;
+	return try_call(&unshare_user) == EPERM ? 0 : 2;
+}
+
+static void own_filter_loosens_nothing(void **state)
+{
+	AUTO_BUF struct bj_buf code = { 0 };
+
+	(void)state;
+	assert_int_equal(bj_profile_compile(ALLOW_ALL, strlen(ALLOW_ALL), &code, NULL), 0);
+
+	const struct bj_filter own = { code.data, code.size };
+
+	assert_int_equal(in_child(NULL, load_own_filter, &own), 0);
+}
+
+static void loader_refuses_odd_sizes(void **state)
+{
+	static const char CODE[8];
+	const struct bj_filter odd[] = { { CODE, 0 }, { CODE, 7 }, { CODE, BJ_FILTER_MAX + 8 } };
+
+	(void)state;
+	for (size_t i = 0; i < BJ_ARRAY_SIZE(odd); i++)
+		assert_int_equal(bj_filter_load(&odd[i]), -EINVAL);
+}
+
+/* The small filters end a process at the first call it has no use for. */
+static int work_then_stray(const void *arg)
+{
+	const struct bj_filter *own = arg;
+
+	if (bj_filter_load(own) < 0)
+		return 1;
+	if (syscall(SYS_write, -1, "", 0L) == 0 || errno != EBADF)
+		return 2;
+	syscall(SYS_socket, AF_UNIX, SOCK_STREAM, 0);
+	return 3;
+}
+
+static void small_filters_kill(void **state)
+{
+	(void)state;
+	assert_killed_by_seccomp(in_child(NULL, work_then_stray, &bj_filter_init));
+	assert_killed_by_seccomp(in_child(NULL, work_then_stray, &bj_filter_collect));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(denied_calls_are_denied),
+		cmocka_unit_test(ordinary_calls_reach_the_kernel),
+		cmocka_unit_test(custom_profile_cannot_lift_the_floor),
+		cmocka_unit_test(only_three_socket_families_exist),
+		cmocka_unit_test(clone_makes_no_namespace),
+#ifdef __x86_64__
+		cmocka_unit_test(other_architectures_die),
+#endif
+		cmocka_unit_test(sigsys_stays_ignored),
+		cmocka_unit_test(kill_rule_kills_with_sigsys),
+		cmocka_unit_test(own_filter_loosens_nothing),
+		cmocka_unit_test(loader_refuses_odd_sizes),
+		cmocka_unit_test(small_filters_kill),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -6,16 +6,17 @@
 #include <stdio.h>
 #include <string.h>
 
-static const struct bj_verb *const VERBS[] = {
+const struct bj_verb *const bj_verbs[] = {
 	&bj_verb_config,
+	&bj_verb_completion,
 	NULL,
 };
 
 static const struct bj_verb *find_verb(const char *name)
 {
-	for (size_t i = 0; VERBS[i]; i++)
-		if (strcmp(VERBS[i]->name, name) == 0)
-			return VERBS[i];
+	for (size_t i = 0; bj_verbs[i]; i++)
+		if (strcmp(bj_verbs[i]->name, name) == 0)
+			return bj_verbs[i];
 	return NULL;
 }
 
@@ -23,18 +24,18 @@ static void print_help(void)
 {
 	printf("usage: belljar VERB [OPTIONS]\n\n"
 	       "Run a Python or Bash script sealed off from the machine.\n\nverbs:\n");
-	for (size_t i = 0; VERBS[i]; i++)
-		printf("  %-12s %s\n", VERBS[i]->name, VERBS[i]->summary);
+	for (size_t i = 0; bj_verbs[i]; i++)
+		printf("  %-12s %s\n", bj_verbs[i]->name, bj_verbs[i]->summary);
 	printf("\n`belljar VERB --help` shows the options of a verb with an example.\n");
 }
 
 static int unknown_verb(const char *name)
 {
-	const char *names[BJ_ARRAY_SIZE(VERBS)];
+	const char *names[BJ_ARRAY_SIZE(bj_verbs)];
 	size_t n = 0;
 
-	for (size_t i = 0; VERBS[i]; i++)
-		names[n++] = VERBS[i]->name;
+	for (size_t i = 0; bj_verbs[i]; i++)
+		names[n++] = bj_verbs[i]->name;
 
 	const char *near = bj_nearest(name, names, n);
 

@@ -28,6 +28,8 @@ struct bj_verb {
 extern const struct bj_verb bj_verb_run, bj_verb_check, bj_verb_rules, bj_verb_config,
 	bj_verb_doctor, bj_verb_completion, bj_verb_gc;
 
+extern const struct bj_verb *const bj_verbs[]; /* all of them, NULL-terminated */
+
 /* One step of the parse. */
 struct bj_parse {
 	int argc;

@@ -144,6 +144,18 @@ char *bj_settings_explain(bool json)
 	return json ? explain_json() : explain_yaml();
 }
 
+/* A path from the environment may be no UTF-8, which JSON cannot hold. */
+static json_t *text_or_marks(const char *text)
+{
+	json_t *value = json_string(text);
+	AUTO_FREE char *copy = value ? NULL : strdup(text);
+
+	for (char *p = copy; p && *p; p++)
+		if ((unsigned char)*p >= 0x80)
+			*p = '?';
+	return value ? value : json_string(copy);
+}
+
 static char *show_json(const struct bj_loaded *loaded)
 {
 	json_t *values = json_object();
@@ -152,11 +164,19 @@ static char *show_json(const struct bj_loaded *loaded)
 		AUTO_FREE char *value = bj_value_format(&bj_table[i], &loaded->settings);
 		char origin[BJ_ORIGIN_TEXT];
 
+		if (!value) {
+			json_decref(values);
+			return NULL;
+		}
 		bj_origin_format(loaded, &loaded->origins[i], origin);
 		json_object_set_new(values, bj_table[i].key,
-				    json_pack("{s:s?, s:s}", "value", value, "origin", origin));
+				    json_pack("{s:o?, s:o?}", "value", text_or_marks(value),
+					      "origin", text_or_marks(origin)));
 	}
-	return dump(json_pack("{s:s?, s:o}", "file", loaded->file, "settings", values));
+
+	json_t *file = loaded->file ? text_or_marks(loaded->file) : json_null();
+
+	return dump(json_pack("{s:o?, s:o}", "file", file, "settings", values));
 }
 
 static char *show_text(const struct bj_loaded *loaded)

@@ -21,7 +21,7 @@ static int check_owner(int fd, const char *path, struct bj_err *err)
 		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot look at %.120s", path);
 	if (st.st_uid != 0 && st.st_uid != geteuid())
 		return bj_err_set(err, BJ_E_DENIED, 0,
-				  "%.120s belongs to another user; name it with --config if it "
+				  "%.120s belongs to another user; name it in BELLJAR_CONFIG if it "
 				  "is to be used",
 				  path);
 	if (st.st_mode & S_IWOTH)

@@ -67,3 +67,6 @@ uint64_t bj_settings_clamp_timeout(const struct bj_settings *settings, uint64_t 
  * bj_settings_load()). @json gives one object. The caller frees the text; NULL: no memory. */
 char *bj_settings_explain(bool json);
 char *bj_settings_show(const struct bj_settings *settings, bool json);
+
+/* What the setting @key may be, NULL-terminated; NULL: it is no choice of words. */
+const char *const *bj_settings_choices(const char *key);

@@ -155,6 +155,13 @@ const struct bj_setting *bj_table_find(const char *key)
 	return NULL;
 }
 
+const char *const *bj_settings_choices(const char *key)
+{
+	const struct bj_setting *setting = bj_table_find(key);
+
+	return setting ? setting->choices : NULL;
+}
+
 const struct bj_setting *bj_table_section(const char *path)
 {
 	const size_t len = strlen(path);

@@ -73,7 +73,7 @@ static int parse_number(const struct bj_setting *setting, const char *text, uint
 
 static int set_number(const struct bj_setting *setting, const char *text, void *to)
 {
-	uint64_t v;
+	uint64_t v = 0;
 
 	if (parse_number(setting, text, &v) < 0 || v < setting->min || v > setting->max)
 		return -BJ_E_INVALID;

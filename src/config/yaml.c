@@ -161,32 +161,26 @@ static int read_list(struct reader *r, const struct bj_setting *setting, char **
 	return *ret ? 0 : bj_err_set(r->err, BJ_E_SYSTEM, ENOMEM, "cannot keep the list");
 }
 
-/* Read the value under the reader as text. @ret_shown, for messages, is what the file says. */
+/* Read the value under the reader as text. *@ret_shown, for messages, is what the file says. The
+ * caller frees both. */
 static int read_text(struct reader *r, const struct bj_setting *setting, char **ret,
 		     char **ret_shown)
 {
-	AUTO_FREE char *text = NULL;
 	const bool list =
 		r->event.type == YAML_SEQUENCE_START_EVENT && setting->type == BJ_T_MODULES;
-	AUTO_FREE char *shown = strdup(r->event.type == YAML_SCALAR_EVENT && !is_null(r)
-					       ? (const char *)r->event.data.scalar.value
-					       : "");
-
-	if (!shown)
-		return bj_err_set(r->err, BJ_E_SYSTEM, ENOMEM, "cannot keep the value");
-
+	AUTO_FREE char *text = NULL;
 	const int e = list ? read_list(r, setting, &text) : expanded(r, setting, &text);
 
 	if (e < 0)
 		return e;
-	if (list) {
-		free(shown);
-		shown = strdup(text);
-		if (!shown)
-			return bj_err_set(r->err, BJ_E_SYSTEM, ENOMEM, "cannot keep the value");
-	}
+
+	const char *written = list || is_null(r) ? text : (const char *)r->event.data.scalar.value;
+	char *shown = written ? strdup(written) : NULL;
+
+	if (!shown)
+		return bj_err_set(r->err, BJ_E_SYSTEM, ENOMEM, "cannot keep the value");
 	*ret = BJ_TAKE_PTR(text);
-	*ret_shown = BJ_TAKE_PTR(shown);
+	*ret_shown = shown;
 	return 0;
 }
 
@@ -230,7 +224,7 @@ static int unknown_key(struct reader *r, uint32_t line, const char *path)
 /* Read the key under the reader into @path, below @prefix. */
 static int read_key(struct reader *r, const char *prefix, char path[MAX_PATH_KEY])
 {
-	const char *key;
+	const char *key = "";
 	const int e = scalar(r, prefix, &key);
 
 	if (e < 0)
@@ -313,7 +307,7 @@ static int read_profile(struct reader *r)
 	const struct bj_setting *by_name = bj_table_find("profile");
 	struct bj_settings scratch = { 0 };
 	char path[MAX_PATH_KEY];
-	const char *name;
+	const char *name = "";
 	int e = scalar(r, "profiles", &name);
 
 	if (e < 0)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/nearest.h"
 
+#include <stdint.h>
 #include <string.h>
 
 enum { MAX_WORD = 32 };
@@ -19,7 +20,7 @@ static size_t distance(const char *a, const char *b)
 	size_t row[MAX_WORD + 1];
 
 	if (la > MAX_WORD || lb > MAX_WORD)
-		return MAX_WORD;
+		return SIZE_MAX;
 	for (size_t j = 0; j <= lb; j++)
 		row[j] = j;
 	for (size_t i = 1; i <= la; i++) {

@@ -85,7 +85,7 @@ static void refused_yaml(const struct place *place, const char *yaml, const char
 	refused(place->file, NULL, 0, full);
 }
 
-/* SCRP-04, SCRP-07, SX-OUT, VALD-05: what ships. */
+/* CFG: what ships. */
 static void defaults(void **state)
 {
 	struct bj_settings *s;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/nearest.h"
 
-#include <stdint.h>
 #include <string.h>
 
 enum { MAX_WORD = 32 };
@@ -20,7 +19,7 @@ static size_t distance(const char *a, const char *b)
 	size_t row[MAX_WORD + 1];
 
 	if (la > MAX_WORD || lb > MAX_WORD)
-		return SIZE_MAX;
+		return MAX_WORD;
 	for (size_t j = 0; j <= lb; j++)
 		row[j] = j;
 	for (size_t i = 1; i <= la; i++) {

@@ -20,11 +20,8 @@ static const char *expand_one(const char *p, struct bj_buf *out, struct bj_err *
 	const size_t len = strspn(p, NAME_REST);
 	char name[MAX_VARIABLE];
 
-	/* A reference inside the default would need a parser; it is refused, not half understood.
-	 */
 	if (!end || len == 0 || len >= sizeof(name) || !strchr(NAME_START, p[0]) ||
-	    (p[len] != '}' && strncmp(p + len, ":-", 2) != 0) ||
-	    memmem(p, (size_t)(end - p), "${", 2)) {
+	    (p[len] != '}' && strncmp(p + len, ":-", 2) != 0)) {
 		bj_err_set(err, BJ_E_INVALID, 0,
 			   "a ${...} is broken; write ${NAME} or ${NAME:-default}");
 		return NULL;

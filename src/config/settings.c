@@ -104,52 +104,6 @@ static int set_from_env(struct bj_loaded *loaded, const struct bj_setting *setti
 	return bj_load_set(loaded, setting, translated, value, &origin, err);
 }
 
-/* The part of the variable @entry (NAME=VALUE) behind BELLJAR_, as a key that may exist. */
-static bool key_of(const char *entry, char key[BJ_ENV_NAME])
-{
-	const size_t prefix = strlen("BELLJAR_");
-	size_t n = 0;
-
-	if (strncmp(entry, "BELLJAR_", prefix) != 0)
-		return false;
-	for (const char *p = entry + prefix; *p && *p != '=' && n + 1 < BJ_ENV_NAME; p++)
-		key[n++] = (char)(*p >= 'A' && *p <= 'Z' ? *p - 'A' + 'a' : *p);
-	key[n] = '\0';
-
-	char *dot = strchr(key, '_');
-
-	if (dot)
-		*dot = '.';
-	return dot;
-}
-
-/* A limit that is misspelt must not be a limit that is silently missing: a variable that starts
- * with the name of one of our sections is one of ours, or it is refused. */
-static int refuse_unknown_variables(struct bj_err *err)
-{
-	for (char **entry = environ; entry && *entry; entry++) {
-		char key[BJ_ENV_NAME], section[BJ_ENV_NAME], shown[BJ_SHOWN], name[BJ_ENV_NAME];
-		const char *value = strchr(*entry, '=');
-
-		if (!value || value[1] == '\0' || !key_of(*entry, key) || bj_table_find(key))
-			continue;
-		snprintf(section, sizeof(section), "%.*s", (int)strcspn(key, "."), key);
-		if (!bj_table_section(section))
-			continue;
-
-		const char *near = bj_table_suggest(key);
-
-		if (near)
-			bj_table_env_name(bj_table_find(near), name);
-		snprintf(section, sizeof(section), "%.*s", (int)(value - *entry), *entry);
-		return bj_err_set(err, BJ_E_INVALID, 0, "%s: there is no such variable; %s%s%s",
-				  bj_value_shown(section, shown),
-				  near ? "did you mean " : "`belljar config --explain` lists them",
-				  near ? name : "", near ? "?" : "");
-	}
-	return 0;
-}
-
 /* Our own names come after those of other systems, so they win. */
 static int set_environment(struct bj_loaded *loaded, struct bj_err *err)
 {
@@ -168,7 +122,7 @@ static int set_environment(struct bj_loaded *loaded, struct bj_err *err)
 		if (r < 0)
 			return r;
 	}
-	return refuse_unknown_variables(err);
+	return 0;
 }
 
 static int set_overrides(struct bj_loaded *loaded, const struct bj_override *overrides, size_t n,

@@ -34,7 +34,7 @@ const char *bj_value_shown(const char *text, char out[BJ_SHOWN])
 	size_t n = 0;
 
 	for (; text[n] && n + 1 < BJ_SHOWN; n++)
-		out[n] = text[n] < ' ' || text[n] > '~' ? '?' : text[n];
+		out[n] = (unsigned char)text[n] < ' ' || text[n] == 0x7f ? '?' : text[n];
 	out[n] = '\0';
 	return out;
 }

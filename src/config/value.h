@@ -17,7 +17,6 @@ char *bj_value_format(const struct bj_setting *setting, const struct bj_settings
 /* Free what the fields own. */
 void bj_value_free_all(struct bj_settings *settings);
 
-/* @text cut to fit, with all but plain ASCII replaced: safe for a terminal and for JSON. Returns
- * @out. */
-enum { BJ_SHOWN = 32 };
+/* @text with control characters replaced and cut to fit, safe to print. Returns @out. */
+enum { BJ_SHOWN = 48 };
 const char *bj_value_shown(const char *text, char out[BJ_SHOWN]);

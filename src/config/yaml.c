@@ -221,19 +221,6 @@ static int unknown_key(struct reader *r, uint32_t line, const char *path)
 	return refuse_at(r, line, bj_value_shown(path, shown), what);
 }
 
-/* @key is what the limit would be called outside of the profile. */
-static int unknown_limit(struct reader *r, const char *path, const char *key)
-{
-	const char *near = bj_table_suggest(key);
-	const bool is_limit = near && strncmp(near, "limits.", 7) == 0;
-	char shown[BJ_SHOWN], what[160];
-
-	snprintf(what, sizeof(what),
-		 "there is no such limit, and a profile holds only limits%s%s%s",
-		 is_limit ? "; did you mean " : "", is_limit ? near + 7 : "", is_limit ? "?" : "");
-	return refuse(r, bj_value_shown(path, shown), what);
-}
-
 /* Read the key under the reader into @path, below @prefix. */
 static int read_key(struct reader *r, const char *prefix, char path[MAX_PATH_KEY])
 {
@@ -306,7 +293,7 @@ static int read_profile_body(struct reader *r, struct bj_profile *profile, const
 		const struct bj_setting *setting = bj_table_find(key);
 
 		if (!setting)
-			return unknown_limit(r, path, key);
+			return unknown_key(r, line_of(r), key);
 		e = next(r);
 		if (e == 0)
 			e = read_profile_value(r, profile, path, setting);

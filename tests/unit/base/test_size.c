@@ -72,7 +72,7 @@ static void durations(void **state)
 	assert_int_equal(v, 7);
 }
 
-/* CFG: CPUs. */
+/* SCRP-04 */
 static void cpus(void **state)
 {
 	uint32_t v = 7;

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "check/check.h"
+
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "check/length.h"
+#include "check/report.h"
+#include "check/risk.h"
+#include "check/user_rules.h"
+
+#include <errno.h>
+
+/* Theory of operation. The layers run from the cheapest to the dearest: length, secrets, dangers,
+ * imports. Each adds hits; none knows the policy. A text that the length layer refuses is not
+ * looked at further: it is too long to be worth it, or we would read another text than the
+ * interpreter. Then risk looks at the hits, and the report puts lines, masks and the verdict to
+ * them. */
+
+struct bj_checker {
+	struct bj_secrets *secrets;
+	struct bj_user_rules *user; /* NULL: none */
+};
+
+/* What one check works with. */
+struct work {
+	struct bj_findings findings;
+	struct bj_modules modules;
+	struct bj_spans secrets;
+	char *text; /* a copy with line ends made plain, or NULL */
+};
+
+static void work_done(struct work *work)
+{
+	bj_findings_done(&work->findings);
+	bj_modules_done(&work->modules);
+	bj_spans_done(&work->secrets);
+	free(work->text);
+}
+
+/* The examples of a user's rule show that it does what its author thinks. */
+static int try_examples(const struct bj_checker *checker, const char *path, struct bj_err *err)
+{
+	for (size_t i = 0; i < checker->user->n_secrets; i++) {
+		const struct bj_rule *rule = &checker->user->secrets[i].rule;
+		const char *const examples[] = { rule->negative, rule->positive };
+
+		for (size_t wanted = 0; wanted < 2; wanted++) {
+			struct bj_spans spans = { 0 };
+			bool found = false;
+
+			if (!examples[wanted])
+				continue;
+
+			const int r =
+				bj_secrets_find(checker->secrets, rule->language, examples[wanted],
+						strlen(examples[wanted]), &spans, err);
+
+			for (size_t k = 0; r == 0 && k < spans.n; k++)
+				found |= spans.items[k].rule == rule;
+			bj_spans_done(&spans);
+			if (r < 0)
+				return r;
+			if (found != (bool)wanted)
+				return bj_err_set(err, BJ_E_INVALID, 0,
+						  "%s:%u: the %s example of rule %s is %s", path,
+						  checker->user->secret_lines[i],
+						  wanted ? "positive" : "negative", rule->id,
+						  wanted ? "not found by it" : "found by it");
+		}
+	}
+	return 0;
+}
+
+static int load(struct bj_checker *checker, const char *user_rules, struct bj_err *err)
+{
+	size_t bad = 0;
+	int r = user_rules ? bj_user_rules_load(user_rules, &checker->user, err) : 0;
+
+	if (r < 0)
+		return r;
+
+	const struct bj_user_rules *user = checker->user;
+
+	r = bj_secrets_new(user ? user->secrets : NULL, user ? user->n_secrets : 0,
+			   &checker->secrets, &bad, err);
+	if (r < 0 && user && bad < user->n_secrets)
+		return bj_err_wrap(err, "%s:%u: rule %s", user_rules, user->secret_lines[bad],
+				   user->secrets[bad].rule.id);
+	return r == 0 && user ? try_examples(checker, user_rules, err) : r;
+}
+
+int bj_checker_new(const char *user_rules, struct bj_checker **ret, struct bj_err *err)
+{
+	struct bj_checker *checker = calloc(1, sizeof(*checker));
+
+	if (!checker)
+		return bj_err_set(err, BJ_E_SYSTEM, ENOMEM, "cannot load the rules");
+
+	const int r = load(checker, user_rules, err);
+
+	if (r < 0) {
+		bj_checker_free(checker);
+		return r;
+	}
+	*ret = checker;
+	return 0;
+}
+
+void bj_checker_free(struct bj_checker *checker)
+{
+	if (!checker)
+		return;
+	bj_secrets_free(checker->secrets);
+	bj_user_rules_free(checker->user);
+	free(checker);
+}
+
+const struct bj_secrets *bj_checker_secrets(const struct bj_checker *checker)
+{
+	return checker->secrets;
+}
+
+char *bj_checker_mask(const struct bj_checker *checker, const char *text, size_t size)
+{
+	struct bj_spans spans = { 0 };
+	char *copy = malloc(size + 1);
+
+	if (!copy)
+		return NULL;
+	if (size)
+		memcpy(copy, text, size);
+	copy[size] = '\0';
+	if (bj_secrets_find(checker->secrets, BJ_RULE_ANY, text, size, &spans, NULL) < 0) {
+		free(copy);
+		return NULL;
+	}
+	bj_secrets_mask(copy, &spans);
+	bj_spans_done(&spans);
+	return copy;
+}
+
+static int find_secrets(const struct bj_checker *checker, const struct bj_check_request *request,
+			struct work *work, struct bj_err *err)
+{
+	const int r = bj_secrets_find(checker->secrets, (enum bj_rule_language)request->language,
+				      request->text, request->size, &work->secrets, err);
+
+	for (size_t i = 0; r == 0 && i < work->secrets.n; i++) {
+		const struct bj_span *span = &work->secrets.items[i];
+
+		bj_findings_add(&work->findings, span->rule, span->start, span->end, NULL);
+	}
+	return r;
+}
+
+static int run_layers(const struct bj_checker *checker, const struct bj_check_request *request,
+		      struct work *work, struct bj_err *err)
+{
+	bool refused = false;
+
+	bj_layer_length(request, &work->findings, &refused);
+
+	int r = refused ? 0 : find_secrets(checker, request, work, err);
+
+	if (r < 0)
+		return r;
+	if (work->findings.failed || work->modules.failed)
+		return bj_err_set(err, BJ_E_SYSTEM, ENOMEM, "cannot check the script");
+	return 0;
+}
+
+int bj_check(const struct bj_checker *checker, const struct bj_check_request *request,
+	     struct bj_report *ret, struct bj_err *err)
+{
+	struct work work = { 0 };
+	struct bj_report report = { 0 };
+	int r = run_layers(checker, request, &work, err);
+
+	if (r == 0)
+		r = bj_risk_rate(request, &work.findings, &report, err);
+	if (r == 0)
+		r = bj_report_build(request, &work.findings, &work.secrets, &report, err);
+	if (r == 0) {
+		report.blocked_imports = BJ_TAKE_PTR(work.modules.items);
+		report.n_blocked_imports = work.modules.n;
+		work.modules.n = 0;
+		*ret = report;
+	} else {
+		bj_report_done(&report);
+	}
+	work_done(&work);
+	return r;
+}

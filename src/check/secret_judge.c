@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/cleanup.h"
+#include "check/secrets.h"
+
+#include <ctype.h>
+
+/* From a match to the secret. Every walk here is bounded, so a text full of matches costs a
+ * constant for each. */
+enum {
+	MAX_VALUE = 512,
+	MAX_ANNOTATION = 64,
+	MAX_LINE_BACK = 256,
+	MAX_KEY_HEADER = 512,
+	MAX_KEY = 16384,
+};
+
+/* A place in the text that moves forward. */
+struct cursor {
+	const char *text;
+	size_t size, at;
+};
+
+static char peek(const struct cursor *c)
+{
+	return c->at < c->size ? c->text[c->at] : '\0';
+}
+
+static void skip_blanks(struct cursor *c)
+{
+	while (peek(c) == ' ' || peek(c) == '\t')
+		c->at++;
+}
+
+static bool is_quote(char c)
+{
+	return c == '"' || c == '\'';
+}
+
+/* ": str =" between a Python name and its value. */
+static bool skip_annotation(struct cursor *c)
+{
+	for (size_t n = 0; n < MAX_ANNOTATION; n++, c->at++) {
+		const char ch = peek(c);
+
+		if (ch == '=') {
+			c->at++;
+			return peek(c) != '=';
+		}
+		if (!isalnum((unsigned char)ch) && !strchr("_[]., |\"'", ch ? ch : '\n'))
+			return false;
+	}
+	return false;
+}
+
+/* r, b, f, u and their pairs before a quote. */
+static void skip_prefix(struct cursor *c)
+{
+	size_t n = 0;
+
+	while (n < 2 && c->at + n < c->size && strchr("rRbBuUfF", c->text[c->at + n]))
+		n++;
+	if (c->at + n < c->size && is_quote(c->text[c->at + n]))
+		c->at += n;
+}
+
+/* A quote that follows an odd number of its like on the same line closes a string: the name
+ * stands inside a text such as "Password: ". */
+static bool quote_closes(const struct cursor *c, size_t at, bool escaped)
+{
+	bool inside = false;
+
+	for (size_t i = at, n = 0; i > 0 && n < MAX_LINE_BACK; i--, n++) {
+		if (c->text[i - 1] == '\n')
+			break;
+		if (c->text[i - 1] == c->text[at] && (i > 1 && c->text[i - 2] == '\\') == escaped)
+			inside = !inside;
+	}
+	return inside;
+}
+
+static bool ends_bare_value(char c)
+{
+	return isspace((unsigned char)c) || strchr(";&|()<>\"'`", c);
+}
+
+static bool judge_range(const struct cursor *c, size_t end, enum bj_strength strength,
+			size_t *ret_start, size_t *ret_end)
+{
+	if (end <= c->at || !bj_secret_value_is_real(c->text + c->at, end - c->at, strength))
+		return false;
+	*ret_start = c->at;
+	*ret_end = end;
+	return true;
+}
+
+/* The cursor stands on a quote, maybe with a backslash before it. */
+static bool judge_quoted(struct cursor *c, enum bj_strength strength, size_t *ret_start,
+			 size_t *ret_end)
+{
+	const bool escaped = peek(c) == '\\';
+	const size_t open = c->at + escaped;
+	const char quote = open < c->size ? c->text[open] : '\0';
+
+	if (!is_quote(quote) || quote_closes(c, open, escaped))
+		return false;
+	c->at = open + 1;
+	if (!escaped && c->at + 1 < c->size && peek(c) == quote && c->text[c->at + 1] == quote)
+		c->at += 2;
+
+	size_t end = c->at;
+
+	while (end < c->size && end - c->at < MAX_VALUE && c->text[end] != quote &&
+	       c->text[end] != '\n')
+		end++;
+	if (escaped && end > c->at && c->text[end - 1] == '\\')
+		end--;
+	return judge_range(c, end, strength, ret_start, ret_end);
+}
+
+static bool judge_bare(struct cursor *c, enum bj_strength strength, size_t *ret_start,
+		       size_t *ret_end)
+{
+	size_t end = c->at;
+
+	while (end < c->size && end - c->at < MAX_VALUE && !ends_bare_value(c->text[end]))
+		end++;
+	return judge_range(c, end, strength, ret_start, ret_end);
+}
+
+/* After the first = or : that follows a telling name. */
+static bool judge_assignment(const struct bj_secret_rule *rule, enum bj_rule_language language,
+			     struct cursor *c, size_t *ret_start, size_t *ret_end)
+{
+	const char op = c->text[c->at - 1];
+	const bool bare_ok = language != BJ_RULE_PYTHON && op == '=';
+
+	if (op == '=' && peek(c) == '=') {
+		/* Comparing with a password gives it away; comparing tokens is what parsers do. */
+		if (rule->strength != BJ_STRENGTH_WEAK)
+			return false;
+		c->at++;
+	} else if ((op == ':' && peek(c) == '=') || (op == '=' && peek(c) == '>')) {
+		c->at++;
+	}
+
+	const bool glued = !isspace((unsigned char)peek(c));
+
+	skip_blanks(c);
+	skip_prefix(c);
+	if (op == ':' && (isalpha((unsigned char)peek(c)) || peek(c) == '_')) {
+		if (!skip_annotation(c))
+			return false;
+		skip_blanks(c);
+		skip_prefix(c);
+	}
+	if (peek(c) == '(') {
+		c->at++;
+		skip_blanks(c);
+		skip_prefix(c);
+	}
+	if (is_quote(peek(c)) || peek(c) == '\\')
+		return judge_quoted(c, rule->strength, ret_start, ret_end);
+	return bare_ok && glued && judge_bare(c, rule->strength, ret_start, ret_end);
+}
+
+/* Right at the value, which may open with a quote. */
+static bool judge_flag(const struct bj_secret_rule *rule, struct cursor *c, size_t *ret_start,
+		       size_t *ret_end)
+{
+	if (is_quote(peek(c)))
+		c->at++;
+
+	size_t end = c->at;
+
+	while (end < c->size && end - c->at < MAX_VALUE && !ends_bare_value(c->text[end]) &&
+	       c->text[end] != '}')
+		end++;
+	/* name=value pairs name a secret, they do not hold it. */
+	if (rule->strength == BJ_STRENGTH_WEAK && memchr(c->text + c->at, '=', end - c->at))
+		return false;
+	return judge_range(c, end, rule->strength, ret_start, ret_end);
+}
+
+/* Made by a machine: the tail is no row of x and no word. */
+static bool is_random(const char *text, size_t start, size_t end)
+{
+	const size_t n = end - start < 32 ? (end - start) / 2 : 16;
+	bool seen[256] = { false };
+	size_t distinct = 0;
+
+	for (size_t i = end - n; i < end; i++) {
+		distinct += !seen[(unsigned char)text[i]];
+		seen[(unsigned char)text[i]] = true;
+	}
+	return distinct * 3 >= n && distinct >= 4;
+}
+
+static bool is_base64(char c)
+{
+	return isalnum((unsigned char)c) || c == '+' || c == '/';
+}
+
+/* A pattern asks for the shortest form; the rest of a longer token is masked with it. */
+static size_t token_end(const struct cursor *c, size_t to)
+{
+	size_t end = to;
+
+	while (end < c->size && end - to < MAX_VALUE &&
+	       (is_base64(c->text[end]) || c->text[end] == '_' || c->text[end] == '-'))
+		end++;
+	return end;
+}
+
+static bool judge_keyed(const struct cursor *c, size_t from, size_t to, size_t *ret_start,
+			size_t *ret_end)
+{
+	size_t end = to;
+
+	while (end > from && c->text[end - 1] == '=')
+		end--;
+
+	size_t start = end;
+
+	while (start > from && !strchr("=:\"' ,;&?\t", c->text[start - 1]))
+		start--;
+	if (end - start < 8 || !is_random(c->text, start, end))
+		return false;
+	*ret_start = start;
+	*ret_end = token_end(c, to);
+	return true;
+}
+
+/* The cursor stands behind the @ of scheme://user:secret@host. */
+static bool judge_url(struct cursor *c, size_t *ret_start, size_t *ret_end)
+{
+	const size_t at_sign = c->at - 1;
+	size_t colon = 0;
+
+	for (size_t i = at_sign; i > 1 && at_sign - i < MAX_LINE_BACK; i--) {
+		if (c->text[i - 1] == '/')
+			break;
+		if (c->text[i - 1] == ':')
+			colon = i;
+	}
+	c->at = colon;
+	return colon && judge_range(c, at_sign, BJ_STRENGTH_WEAK, ret_start, ret_end);
+}
+
+/* A header alone is what parsers of keys look for; a key has a body. */
+static bool has_key_body(const struct cursor *c, size_t at)
+{
+	const size_t stop = c->size - at < MAX_KEY_HEADER ? c->size : at + MAX_KEY_HEADER;
+
+	for (size_t run = 0; at < stop; at++) {
+		run = is_base64(c->text[at]) ? run + 1 : 0;
+		if (run >= 20)
+			return true;
+	}
+	return false;
+}
+
+static bool judge_block(const struct cursor *c, size_t from, size_t to, size_t *ret_start,
+			size_t *ret_end)
+{
+	if (!has_key_body(c, to))
+		return false;
+
+	const size_t left = c->size - to;
+	const size_t room = left < MAX_KEY ? left : MAX_KEY;
+	const char *end = memmem(c->text + to, room, "-----END ", 9);
+	const char *dashes =
+		end ? memmem(end + 9, (size_t)(c->text + to + room - end - 9), "-----", 5) : NULL;
+
+	*ret_start = from;
+	*ret_end = dashes ? (size_t)(dashes + 5 - c->text) : to + room;
+	return true;
+}
+
+bool bj_secret_judge(const struct bj_secret_rule *rule, enum bj_rule_language language,
+		     const char *text, size_t size, size_t from, size_t to, size_t *ret_start,
+		     size_t *ret_end)
+{
+	struct cursor c = { text, size, to };
+
+	switch (rule->kind) {
+	case BJ_SECRET_ASSIGN:
+		return judge_assignment(rule, language, &c, ret_start, ret_end);
+	case BJ_SECRET_FLAG:
+		return judge_flag(rule, &c, ret_start, ret_end);
+	case BJ_SECRET_KEYED:
+		return judge_keyed(&c, from, to, ret_start, ret_end);
+	case BJ_SECRET_URL:
+		return judge_url(&c, ret_start, ret_end);
+	case BJ_SECRET_BLOCK:
+		return judge_block(&c, from, to, ret_start, ret_end);
+	case BJ_SECRET_TOKEN:
+	case BJ_SECRET_PLAIN:
+		break;
+	}
+	*ret_start = from;
+	*ret_end = rule->kind == BJ_SECRET_PLAIN ? to : token_end(&c, to);
+	return rule->kind == BJ_SECRET_PLAIN || is_random(text, from, to);
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/cleanup.h"
+#include "check/secrets.h"
+
+#include <ctype.h>
+
+/* What a value is made of. */
+struct looks {
+	size_t letters, digits, upper, lower, separators, others, distinct;
+};
+
+/* Anywhere in a value, these say that a person is to fill it in. */
+static const char *const FILLERS[] = {
+	"your",     "example",    "placeholder", "changeme", "change_me", "change-me", "redacted",
+	"insert",   "xxxx",       "****",        "...",      "dummy",     "replace",   "fixme",
+	"todo",     "<",          "${",          "$(",       "{{",        "%(",        "%s",
+	"://",      "-here",      "_here",       "secrets.", "vault:",    "env:",      "ssm:",
+	"process.", "os.environ", "getenv",      "`",        "hidden",    "masked",    "not-a-",
+};
+
+/* A value that is one of these is a name or a default, not a secret. */
+static const char *const PLAIN_WORDS[] = {
+	"password", "passwd",    "passphrase",    "secret",     "token",       "apikey",
+	"api_key",  "string",    "optional",      "required",   "default",     "username",
+	"testing",  "foobar",    "undefined",     "plaintext",  "nothing",     "disabled",
+	"enabled",  "prompt",    "unknown",       "invalid",    "missing",     "encrypted",
+	"argument", "bearer",    "digest",        "negotiate",  "private",     "public",
+	"keyring",  "anonymous", "authorization", "credential", "credentials", "session",
+	"cookie",   "simple",    "failed",        "passed",     "stdin",
+};
+
+static struct looks look_at(const char *text, size_t size)
+{
+	struct looks l = { 0 };
+	bool seen[256] = { false };
+
+	for (size_t i = 0; i < size; i++) {
+		const unsigned char c = (unsigned char)text[i];
+
+		if (!seen[c])
+			l.distinct++;
+		seen[c] = true;
+		if (isdigit(c))
+			l.digits++;
+		else if (isupper(c))
+			l.upper++;
+		else if (islower(c))
+			l.lower++;
+		else if (strchr("_-.:/ ", c))
+			l.separators++;
+		else
+			l.others++;
+	}
+	l.letters = l.upper + l.lower;
+	return l;
+}
+
+static bool contains(const char *text, size_t size, const char *word)
+{
+	const size_t len = strlen(word);
+
+	for (size_t i = 0; i + len <= size; i++)
+		if (strncasecmp(text + i, word, len) == 0)
+			return true;
+	return false;
+}
+
+static bool is_plain_word(const char *text, size_t size)
+{
+	for (size_t i = 0; i < BJ_ARRAY_SIZE(PLAIN_WORDS); i++)
+		if (strlen(PLAIN_WORDS[i]) == size && strncasecmp(PLAIN_WORDS[i], text, size) == 0)
+			return true;
+	return false;
+}
+
+static bool is_placeholder(const char *text, size_t size)
+{
+	for (size_t i = 0; i < size; i++)
+		if ((unsigned char)text[i] <= ' ' || text[i] == 0x7f)
+			return true;
+	/* A whole-word shell variable, %NAME%, {name} or @file. */
+	if (strchr("$@/~", text[0]) || (text[0] == '%' && text[size - 1] == '%'))
+		return true;
+	if (memchr(text, '{', size) && memchr(text, '}', size))
+		return true;
+	for (size_t i = 0; i < BJ_ARRAY_SIZE(FILLERS); i++)
+		if (contains(text, size, FILLERS[i]))
+			return true;
+	return is_plain_word(text, size);
+}
+
+/* Words joined by separators are the name of something: "db-password", "auth.token". */
+static bool is_name(const struct looks *l, const char *text, size_t size)
+{
+	if (l->digits || l->others)
+		return false;
+	return l->separators || contains(text, size, "passw") || contains(text, size, "token");
+}
+
+static bool is_weak(const struct looks *l, size_t size)
+{
+	if (l->digits || l->others)
+		return size >= 4 && l->distinct >= 3;
+	return size >= 6 && l->distinct >= 4;
+}
+
+static bool is_word(const struct looks *l, size_t size)
+{
+	if (l->letters && l->digits)
+		return size >= 6 && l->distinct >= 5;
+	if (l->letters && l->others)
+		return size >= 8 && l->distinct >= 6;
+	return size >= 12 && l->distinct >= 6;
+}
+
+static bool is_strong(const struct looks *l, size_t size)
+{
+	if (!l->letters)
+		return l->digits >= 20 && l->distinct >= 6;
+	return size >= 8 && l->distinct >= 6 && l->digits >= 2 && l->separators * 5 <= size;
+}
+
+bool bj_secret_value_is_real(const char *text, size_t size, enum bj_strength strength)
+{
+	if (size < 4 || is_placeholder(text, size))
+		return false;
+
+	const struct looks l = look_at(text, size);
+
+	if (is_name(&l, text, size))
+		return false;
+	if (strength == BJ_STRENGTH_WEAK)
+		return is_weak(&l, size);
+	return strength == BJ_STRENGTH_WORD ? is_word(&l, size) : is_strong(&l, size);
+}

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "check/secrets.h"
+
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "check/hs_compile.h"
+#include "secrets_db.inc"
+#include "secrets_rules.inc"
+
+#include <errno.h>
+
+struct bj_secrets {
+	hs_database_t *builtin;
+	hs_database_t *user;   /* NULL: no rules of the user */
+	hs_scratch_t *scratch; /* fits both; cloned for each scan */
+	const struct bj_secret_rule *extra;
+	size_t n_extra;
+};
+
+/* One scan under way. */
+struct scan {
+	const struct bj_secret_rule *rules;
+	size_t n_rules;
+	unsigned first_rank;
+	enum bj_rule_language language;
+	const char *text;
+	size_t size;
+	struct bj_spans *spans;
+	size_t *latest; /* by rule: 1 + index of its latest span */
+};
+
+const struct bj_secret_rule *bj_rules_secrets(size_t *ret_n)
+{
+	*ret_n = BJ_ARRAY_SIZE(SECRET_RULES);
+	return SECRET_RULES;
+}
+
+void bj_spans_done(struct bj_spans *spans)
+{
+	free(spans->items);
+	*spans = (struct bj_spans){ 0 };
+}
+
+static struct bj_span *add_span(struct bj_spans *spans)
+{
+	if (spans->n == spans->room) {
+		const size_t room = spans->room ? spans->room * 2 : 8;
+		struct bj_span *items = reallocarray(spans->items, room, sizeof(*items));
+
+		if (!items) {
+			spans->failed = true;
+			return NULL;
+		}
+		spans->items = items;
+		spans->room = room;
+	}
+	return &spans->items[spans->n++];
+}
+
+/* libhs reports every end of a match: ghp_ and 36 letters or more ends at each letter from the
+ * 36th on. The longest one counts. */
+static int on_match(unsigned id, unsigned long long from, unsigned long long to, unsigned flags,
+		    void *ctx)
+{
+	struct scan *scan = ctx;
+	const struct bj_secret_rule *rule = &scan->rules[id];
+	size_t start, end;
+
+	(void)flags;
+	if (rule->rule.language != BJ_RULE_ANY && scan->language != BJ_RULE_ANY &&
+	    rule->rule.language != scan->language)
+		return 0;
+	if (!bj_secret_judge(rule, scan->language, scan->text, scan->size, (size_t)from, (size_t)to,
+			     &start, &end))
+		return 0;
+	if (scan->latest[id]) {
+		struct bj_span *last = &scan->spans->items[scan->latest[id] - 1];
+
+		if (last->start <= start && start < last->end) {
+			last->end = end > last->end ? end : last->end;
+			return 0;
+		}
+	}
+
+	struct bj_span *span = add_span(scan->spans);
+
+	if (!span)
+		return 1;
+	*span = (struct bj_span){ &rule->rule, start, end,
+				  ((unsigned)rule->kind << 16) + scan->first_rank + id };
+	scan->latest[id] = scan->spans->n;
+	return 0;
+}
+
+static int by_start(const void *a, const void *b)
+{
+	const struct bj_span *x = a, *y = b;
+
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	return x->rank < y->rank ? -1 : x->rank > y->rank;
+}
+
+/* One finding for one secret: spans that overlap become one, named by the best rule. */
+static void merge_spans(struct bj_spans *spans)
+{
+	size_t kept = 0;
+
+	if (spans->n > 1)
+		qsort(spans->items, spans->n, sizeof(*spans->items), by_start);
+	for (size_t i = 0; i < spans->n; i++) {
+		struct bj_span *last = kept ? &spans->items[kept - 1] : NULL;
+		const struct bj_span *next = &spans->items[i];
+
+		if (!last || next->start >= last->end) {
+			spans->items[kept++] = *next;
+			continue;
+		}
+		if (next->rank < last->rank) {
+			last->rule = next->rule;
+			last->rank = next->rank;
+		}
+		if (next->end > last->end)
+			last->end = next->end;
+	}
+	spans->n = kept;
+}
+
+static int scan_with(const hs_database_t *db, hs_scratch_t *scratch, struct scan *scan,
+		     struct bj_err *err)
+{
+	AUTO_FREE size_t *latest = calloc(scan->n_rules, sizeof(*latest));
+
+	if (!latest)
+		return bj_err_set(err, BJ_E_SYSTEM, ENOMEM, "cannot look for secrets");
+	scan->latest = latest;
+
+	const hs_error_t status =
+		hs_scan(db, scan->text, (unsigned)scan->size, 0, scratch, on_match, scan);
+
+	if (scan->spans->failed)
+		return bj_err_set(err, BJ_E_SYSTEM, ENOMEM, "cannot look for secrets");
+	if (status != HS_SUCCESS)
+		return bj_err_set(err, BJ_E_SYSTEM, 0, "cannot look for secrets: libhs error %d",
+				  status);
+	return 0;
+}
+
+static int find_all(const struct bj_secrets *secrets, struct scan *scan, struct bj_err *err)
+{
+	hs_scratch_t *scratch = NULL;
+
+	if (hs_clone_scratch(secrets->scratch, &scratch) != HS_SUCCESS)
+		return bj_err_set(err, BJ_E_SYSTEM, ENOMEM, "cannot look for secrets");
+
+	int r = scan_with(secrets->builtin, scratch, scan, err);
+
+	if (r == 0 && secrets->user) {
+		scan->first_rank = BJ_ARRAY_SIZE(SECRET_RULES);
+		scan->rules = secrets->extra;
+		scan->n_rules = secrets->n_extra;
+		r = scan_with(secrets->user, scratch, scan, err);
+	}
+	hs_free_scratch(scratch);
+	return r;
+}
+
+int bj_secrets_find(const struct bj_secrets *secrets, enum bj_rule_language language,
+		    const char *text, size_t size, struct bj_spans *ret, struct bj_err *err)
+{
+	struct bj_spans spans = { 0 };
+	struct scan scan = { .rules = SECRET_RULES,
+			     .n_rules = BJ_ARRAY_SIZE(SECRET_RULES),
+			     .language = language,
+			     .text = text,
+			     .size = size,
+			     .spans = &spans };
+
+	if (size > UINT32_MAX)
+		return bj_err_set(err, BJ_E_LIMIT, 0, "the text is too long to look for secrets");
+
+	const int r = find_all(secrets, &scan, err);
+
+	if (r < 0) {
+		bj_spans_done(&spans);
+		return r;
+	}
+	merge_spans(&spans);
+	*ret = spans;
+	return 0;
+}
+
+void bj_secrets_mask(char *text, const struct bj_spans *spans)
+{
+	for (size_t i = 0; i < spans->n; i++)
+		for (size_t at = spans->items[i].start; at < spans->items[i].end; at++)
+			if (text[at] != '\n' && text[at] != '\r')
+				text[at] = '*';
+}
+
+static int open_builtin(struct bj_secrets *secrets, struct bj_err *err)
+{
+	const hs_error_t status = hs_deserialize_database((const char *)SECRETS_DB,
+							  sizeof(SECRETS_DB), &secrets->builtin);
+
+	if (status == HS_SUCCESS)
+		return 0;
+	if (status == HS_ARCH_ERROR || status == HS_DB_PLATFORM_ERROR)
+		return bj_err_set(err, BJ_E_UNSUPPORTED, 0,
+				  "this CPU cannot match patterns: SSSE3 is needed");
+	return bj_err_set(err, BJ_E_SYSTEM, 0, "cannot load the secret rules: libhs error %d",
+			  status);
+}
+
+int bj_secrets_new(const struct bj_secret_rule *extra, size_t n_extra, struct bj_secrets **ret,
+		   size_t *ret_bad, struct bj_err *err)
+{
+	struct bj_secrets *secrets = calloc(1, sizeof(*secrets));
+
+	*ret_bad = n_extra;
+	if (!secrets)
+		return bj_err_set(err, BJ_E_SYSTEM, ENOMEM, "cannot load the secret rules");
+	secrets->extra = extra;
+	secrets->n_extra = n_extra;
+
+	int r = open_builtin(secrets, err);
+
+	if (r == 0 && n_extra)
+		r = bj_hs_compile(extra, n_extra, &secrets->user, ret_bad, err);
+	if (r == 0 &&
+	    (hs_alloc_scratch(secrets->builtin, &secrets->scratch) != HS_SUCCESS ||
+	     (secrets->user && hs_alloc_scratch(secrets->user, &secrets->scratch) != HS_SUCCESS)))
+		r = bj_err_set(err, BJ_E_SYSTEM, ENOMEM, "cannot load the secret rules");
+	if (r < 0) {
+		bj_secrets_free(secrets);
+		return r;
+	}
+	*ret = secrets;
+	return 0;
+}
+
+void bj_secrets_free(struct bj_secrets *secrets)
+{
+	if (!secrets)
+		return;
+	hs_free_scratch(secrets->scratch);
+	hs_free_database(secrets->builtin);
+	hs_free_database(secrets->user);
+	free(secrets);
+}

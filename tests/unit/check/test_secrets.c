@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "unit.h"
+
+#include "base/cleanup.h"
+#include "check/secrets.h"
+
+/* VALD-03: secrets are found, by the rule that knows them best, and ordinary code is clean. */
+
+static struct bj_secrets *secrets;
+
+static int setup(void **state)
+{
+	size_t bad;
+
+	(void)state;
+	return bj_secrets_new(NULL, 0, &secrets, &bad, NULL);
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	bj_secrets_free(secrets);
+	return 0;
+}
+
+static bool finds(enum bj_rule_language language, const char *text, const char *id)
+{
+	struct bj_spans spans = { 0 };
+	bool found = false;
+
+	if (language == BJ_RULE_ANY)
+		language = BJ_RULE_PYTHON;
+	assert_int_equal(bj_secrets_find(secrets, language, text, strlen(text), &spans, NULL), 0);
+	for (size_t i = 0; i < spans.n; i++)
+		found |= !id || strcmp(spans.items[i].rule->id, id) == 0;
+	bj_spans_done(&spans);
+	return found;
+}
+
+/* Take a rule away and its example is found by no rule of that name. */
+static void examples_of_every_rule(void **state)
+{
+	size_t n, wrong = 0;
+	const struct bj_secret_rule *rules = bj_rules_secrets(&n);
+
+	(void)state;
+	assert_true(n >= 80);
+	for (size_t i = 0; i < n; i++) {
+		const struct bj_rule *rule = &rules[i].rule;
+
+		if (!finds(rule->language, rule->positive, rule->id)) {
+			print_error("%s misses %s\n", rule->id, rule->positive);
+			wrong++;
+		}
+		if (finds(rule->language, rule->negative, NULL)) {
+			print_error("%s: found in %s\n", rule->id, rule->negative);
+			wrong++;
+		}
+	}
+	assert_int_equal(wrong, 0);
+}
+
+static const char *const CLEAN_PYTHON[] = {
+	"password = input()",
+	"token = os.environ[\"TOKEN\"]",
+	"api_key=None",
+	"password = \"<your password>\"",
+	"password = getpass.getpass(\"Password: \")",
+	"password = \"\"",
+	"password = \"********\"",
+	"password = 'password'",
+	"api_key = 'YOUR_API_KEY'",
+	"api_key = os.getenv('API_KEY', '')",
+	"api_key = config['api_key1']",
+	"def login(user: str, password: str = None): pass",
+	"print('password: ', password1, 'x')",
+	"headers = {'Authorization': f'Bearer {token1}'}",
+	"parser.add_argument('--password', help='the password for user1')",
+	"if token == 'lambda2x': pass",
+	"secret_name = 'projects/1/secrets/db'",
+	"token_type = 'bearer2000x'",
+	"tokens = [\"a1b2c3d4e5\"]",
+	"password = f\"{user}123\"",
+	"url = 'https://user:password@example.com/'",
+	"url = 'http://localhost:8080/@user'",
+	"assert passwd != 'x'",
+	"password_field = 'password1'",
+	"sha = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'",
+	"uuid = '123e4567-e89b-12d3-a456-426614174000'",
+};
+
+static const char *const DIRTY_PYTHON[] = {
+	"api_key = 'secret123'",
+	"API_KEY=\"abc123def456\"",
+	"password: str = \"hunter2\"",
+	"password: Optional[str] = 'hunter22'",
+	"db = connect(host='db', password='hunter2')",
+	"config = {\"password\": \"hunter2\"}",
+	"text = '{\"password\": \"hunter2\"}'",
+	"text = \"{\\\"password\\\": \\\"hunter2\\\"}\"",
+	"os.environ[\"API_KEY\"] = \"abc123def456\"",
+	"if password == 'hunter2': pass",
+	"password = b'hunter2'",
+	"password = ('hunter2')",
+	"password = '''hunter2'''",
+	"PASSWORD = 'swordfish'",
+	"SECRET_KEY = 'supersecretkey'",
+	"self.access_token = 'a8f5f167f44f4964e6c998dee827110c'",
+	"url = 'redis://:hunter22@cache:6379/0'",
+	"# password = 'hunter2'",
+};
+
+static const char *const CLEAN_BASH[] = {
+	"PASSWORD=$1",
+	"PASSWORD=\"$(cat /run/secrets/db1)\"",
+	"PASSWORD=${PASSWORD:-}",
+	"read -rsp \"Password: \" PASSWORD",
+	"TOKEN=`cat token1`",
+	"curl -H \"Authorization: Bearer $TOKEN1\" https://example.com",
+	"mysql -u root -p \"$DB1\"",
+	"export API_KEY",
+	"docker run --env-file prod1.env image",
+	"PWD=/home/user1",
+	"docker build --secret id=token1,src=file1 .",
+};
+
+static const char *const DIRTY_BASH[] = {
+	"PASSWORD=hunter2",
+	"export API_KEY='abc123def456'",
+	"DB_PASS=\"hunter2\" ./run",
+	"curl -H \"Authorization: Bearer a8f5f167f44f4964e6c998dee827110c\" https://example.com",
+	"PGPASSWORD=s3cr3tpw psql -h db",
+	"curl https://admin:hunter2@example.com/",
+};
+
+static void check_list(enum bj_rule_language language, const char *const *texts, size_t n,
+		       bool dirty)
+{
+	size_t wrong = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (finds(language, texts[i], NULL) != dirty) {
+			print_error("%s: %s\n", dirty ? "missed" : "false alarm", texts[i]);
+			wrong++;
+		}
+	assert_int_equal(wrong, 0);
+}
+
+static void ordinary_code_is_clean(void **state)
+{
+	(void)state;
+	check_list(BJ_RULE_PYTHON, CLEAN_PYTHON, BJ_ARRAY_SIZE(CLEAN_PYTHON), false);
+	check_list(BJ_RULE_BASH, CLEAN_BASH, BJ_ARRAY_SIZE(CLEAN_BASH), false);
+}
+
+static void assignments_are_found(void **state)
+{
+	(void)state;
+	check_list(BJ_RULE_PYTHON, DIRTY_PYTHON, BJ_ARRAY_SIZE(DIRTY_PYTHON), true);
+	check_list(BJ_RULE_BASH, DIRTY_BASH, BJ_ARRAY_SIZE(DIRTY_BASH), true);
+}
+
+static void masks_the_secret_and_nothing_else(void **state)
+{
+	char text[] = "x = 1; password = 'hunter2'; y = 2\n";
+	struct bj_spans spans = { 0 };
+
+	(void)state;
+	assert_int_equal(bj_secrets_find(secrets, BJ_RULE_PYTHON, text, strlen(text), &spans, NULL),
+			 0);
+	bj_secrets_mask(text, &spans);
+	bj_spans_done(&spans);
+	assert_string_equal(text, "x = 1; password = '*******'; y = 2\n");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(examples_of_every_rule),
+		cmocka_unit_test(ordinary_code_is_clean),
+		cmocka_unit_test(assignments_are_found),
+		cmocka_unit_test(masks_the_secret_and_nothing_else),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}

@@ -200,7 +200,7 @@ static int read_args(const json_t *entry, size_t index, struct scmp_arg_cmp ret[
 static int add_one(struct bj_rules *rules, uint32_t action, int number, unsigned int n,
 		   const struct scmp_arg_cmp *args, const char *what, struct bj_err *err)
 {
-	if (action == rules->default_action)
+	if (!rules->ctx || action == rules->default_action)
 		return 0;
 
 	const int r = seccomp_rule_add_array(rules->ctx, action, number, n, args);
@@ -242,6 +242,19 @@ static int add_call(struct bj_rules *rules, uint32_t action, int number,
 	return 0;
 }
 
+/* 1: the list @field of @object holds something, 0: it is empty or absent. */
+static int read_list(const json_t *object, const char *where, const char *field, struct bj_err *err)
+{
+	const json_t *list = json_object_get(object, field);
+
+	if (!list || json_is_null(list))
+		return 0;
+	if (!json_is_array(list))
+		return bj_err_set(err, BJ_E_INVALID, 0, "%s.%s must be a list of strings", where,
+				  field);
+	return json_array_size(list) > 0;
+}
+
 static bool lists(const json_t *array, const char *word)
 {
 	for (size_t i = 0; i < json_array_size(array); i++) {
@@ -275,6 +288,31 @@ struct verdict {
 	unsigned int asked, held;
 };
 
+static int judge_filter(const json_t *filter, const char *where, struct verdict *ret,
+			struct bj_err *err)
+{
+	bool reached = false;
+	int r = bj_rule_check_fields(filter, where, FILTER_FIELDS, err);
+
+	if (r < 0)
+		return r;
+	r = read_list(filter, where, "caps", err);
+	if (r < 0)
+		return r;
+	ret->asked += (unsigned int)r;
+	r = read_list(filter, where, "arches", err);
+	if (r < 0)
+		return r;
+	ret->asked += (unsigned int)r;
+	ret->held += lists(json_object_get(filter, "arches"), NATIVE_ARCH);
+	if (!json_object_get(filter, "minKernel"))
+		return 0;
+	r = read_kernel(filter, where, &reached, err);
+	ret->asked++;
+	ret->held += reached;
+	return r;
+}
+
 static int judge(const json_t *entry, size_t index, const char *field, struct verdict *ret,
 		 struct bj_err *err)
 {
@@ -285,27 +323,7 @@ static int judge(const json_t *entry, size_t index, const char *field, struct ve
 	if (!filter || json_is_null(filter))
 		return 0;
 	snprintf(where, sizeof(where), "syscalls[%zu].%s", index, field);
-
-	const int r = bj_rule_check_fields(filter, where, FILTER_FIELDS, err);
-
-	if (r < 0)
-		return r;
-	if (json_array_size(json_object_get(filter, "caps")) > 0)
-		ret->asked++;
-	if (json_array_size(json_object_get(filter, "arches")) > 0) {
-		ret->asked++;
-		ret->held += lists(json_object_get(filter, "arches"), NATIVE_ARCH);
-	}
-	if (json_object_get(filter, "minKernel")) {
-		bool reached = false;
-		const int k = read_kernel(filter, where, &reached, err);
-
-		if (k < 0)
-			return k;
-		ret->asked++;
-		ret->held += reached;
-	}
-	return 0;
+	return judge_filter(filter, where, ret, err);
 }
 
 /* 1: the entry counts here, 0: it does not. */

@@ -45,13 +45,15 @@ static const struct {
 	{ "SCMP_CMP_MASKED_EQ", SCMP_CMP_MASKED_EQ },
 };
 
-#if defined(__x86_64__)
-static const char NATIVE_ARCH[] = "amd64";
-#elif defined(__aarch64__)
-static const char NATIVE_ARCH[] = "arm64";
-#else
-#error "belljar has no seccomp floor for this architecture"
-#endif
+/* What Docker calls the architectures in includes and excludes. */
+static const struct {
+	uint32_t arch;
+	const char *name;
+} ARCHES[] = {
+	{ SCMP_ARCH_X86_64, "amd64" },
+	{ SCMP_ARCH_AARCH64, "arm64" },
+	{ SCMP_ARCH_RISCV64, "riscv64" },
+};
 
 int bj_rule_check_fields(const json_t *object, const char *where, const char *const *known,
 			 struct bj_err *err)
@@ -255,30 +257,54 @@ static int read_list(const json_t *object, const char *where, const char *field,
 	return json_array_size(list) > 0;
 }
 
-static bool lists(const json_t *array, const char *word)
+static bool lists_native(const json_t *arches)
 {
-	for (size_t i = 0; i < json_array_size(array); i++) {
-		const char *item = json_string_value(json_array_get(array, i));
+	const uint32_t native = seccomp_arch_native();
+	const char *name = "";
 
-		if (item && strcmp(item, word) == 0)
+	for (size_t i = 0; i < BJ_ARRAY_SIZE(ARCHES); i++)
+		if (ARCHES[i].arch == native)
+			name = ARCHES[i].name;
+	for (size_t i = 0; i < json_array_size(arches); i++) {
+		const char *item = json_string_value(json_array_get(arches, i));
+
+		if (item && strcmp(item, name) == 0)
 			return true;
 	}
 	return false;
+}
+
+/* "6.1.0-13" as 6 << 16 | 1; false when it does not start with two numbers. */
+static bool read_version(const char *text, uint32_t *ret)
+{
+	char *end = NULL;
+	const unsigned long major = strtoul(text, &end, 10);
+
+	if (end == text || *end != '.' || major > UINT16_MAX)
+		return false;
+
+	const char *rest = end + 1;
+	const unsigned long minor = strtoul(rest, &end, 10);
+
+	if (end == rest || minor > UINT16_MAX)
+		return false;
+	*ret = (uint32_t)(major << 16 | minor);
+	return true;
 }
 
 static int read_kernel(const json_t *filter, const char *where, bool *ret_reached,
 		       struct bj_err *err)
 {
 	const char *text = json_string_value(json_object_get(filter, "minKernel"));
-	unsigned int major = 0, minor = 0, have_major = 0, have_minor = 0;
-	struct utsname uts;
+	struct utsname uts = { 0 };
+	uint32_t wanted = 0, running = 0;
 
-	if (!text || sscanf(text, "%4u.%4u", &major, &minor) != 2)
+	if (!text || !read_version(text, &wanted))
 		return bj_err_set(err, BJ_E_INVALID, 0,
 				  "%s.minKernel must be a version such as \"4.8\"", where);
-	if (uname(&uts) < 0 || sscanf(uts.release, "%4u.%4u", &have_major, &have_minor) != 2)
-		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot read the kernel's version");
-	*ret_reached = have_major > major || (have_major == major && have_minor >= minor);
+	if (uname(&uts) < 0 || !read_version(uts.release, &running))
+		return bj_err_set(err, BJ_E_SYSTEM, 0, "cannot read the kernel's version");
+	*ret_reached = running >= wanted;
 	return 0;
 }
 
@@ -304,7 +330,7 @@ static int judge_filter(const json_t *filter, const char *where, struct verdict 
 	if (r < 0)
 		return r;
 	ret->asked += (unsigned int)r;
-	ret->held += lists(json_object_get(filter, "arches"), NATIVE_ARCH);
+	ret->held += lists_native(json_object_get(filter, "arches"));
 	if (!json_object_get(filter, "minKernel"))
 		return 0;
 	r = read_kernel(filter, where, &reached, err);

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The length of the well-formed UTF-8 character at @text (of @size bytes), 0 when there is none.
+ * Overlong forms, surrogates and values past U+10FFFF are not well-formed. */
+size_t bj_utf8_step(const char *text, size_t size);
+
+bool bj_utf8_valid(const char *text, size_t size);
+
+/* A copy of @text in which every byte that is not part of a well-formed character becomes
+ * U+FFFD. *@ret_size gets its length; the copy is NUL-terminated and the caller frees it.
+ * NULL: no memory. */
+char *bj_utf8_repair(const char *text, size_t size, size_t *ret_size);

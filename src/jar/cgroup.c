@@ -1,0 +1,589 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Theory of operation.
+ *
+ * The owner is one running launcher. In each hierarchy it has a directory
+ * `belljar.<boot>.<random>`, made below its own cgroup. On v2 there is one hierarchy; on v1 there
+ * is one per controller, plus the unified one (without controllers) for cgroup.kill and for birth
+ * by CLONE_INTO_CGROUP. The *primary* hierarchy is the one whose directory carries the lock: it
+ * is made first and removed last, so a directory elsewhere never exists without it.
+ *
+ * A sweeper takes the lock of a foreign directory without waiting. It gets it only when the owner
+ * is dead, and then everything below is empty, because the owner was pid 1 of all that ran there.
+ */
+
+#include "jar/cgroup.h"
+
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "base/fd.h"
+#include "jar/cgroup_find.h"
+#include "jar/layers.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+
+#define OWNER_PREFIX "belljar."
+
+enum { OWNER_NAME_SIZE = 48, PERIOD_US = 100000 };
+
+struct bj_cgroups {
+	int version;
+	unsigned int swept;
+	char owner[OWNER_NAME_SIZE];
+	int base[BJ_HIER_COUNT]; /* the directories that hold the owner's; -1: not used */
+	int dir[BJ_HIER_COUNT];  /* the owner's own */
+	enum bj_hier primary;
+};
+
+struct bj_cgroup {
+	const struct bj_cgroups *groups;
+	char name[32];
+	int dir[BJ_HIER_COUNT];
+	int tasks[BJ_HIER_COUNT]; /* v1: opened by us, written by the process that joins */
+	int oom_fd, pids_fd;
+};
+
+/* --- small files ----------------------------------------------------------------------------- */
+
+static int write_value(int dir_fd, const char *file, const char *value, struct bj_err *err)
+{
+	const size_t len = strlen(value);
+	AUTO_FD int fd = openat(dir_fd, file, O_WRONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot open %s", file);
+
+	/* The kernel takes one write as one value: a short write cannot be resumed. */
+	const ssize_t n = write(fd, value, len);
+	if (n != (ssize_t)len)
+		return bj_err_set(err, BJ_E_SYSTEM, n < 0 ? errno : EIO, "cannot set %s", file);
+	return 0;
+}
+
+static int write_number(int dir_fd, const char *file, uint64_t value, struct bj_err *err)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), "%llu", (unsigned long long)value);
+	return write_value(dir_fd, file, text, err);
+}
+
+static bool read_text(int dir_fd, const char *file, char *text, size_t size)
+{
+	AUTO_FD int fd = openat(dir_fd, file, O_RDONLY | O_CLOEXEC);
+	const ssize_t n = fd < 0 ? -1 : read(fd, text, size - 1);
+
+	text[n > 0 ? n : 0] = '\0';
+	return n > 0;
+}
+
+/* The number after @key in a flat file such as memory.events, or the whole file's number when
+ * @key is "". 0 when it is not there. */
+static uint64_t read_number(int dir_fd, const char *file, const char *key)
+{
+	char text[4096];
+	const size_t len = strlen(key);
+
+	if (dir_fd < 0 || !read_text(dir_fd, file, text, sizeof(text)))
+		return 0;
+	for (const char *p = text; p; p = strchr(p, '\n')) {
+		p += *p == '\n';
+		if (strncmp(p, key, len) == 0 && (len == 0 || p[len] == ' '))
+			return strtoull(p + len, NULL, 10);
+		if (*p == '\0')
+			break;
+	}
+	return 0;
+}
+
+/* --- the owner's directories ------------------------------------------------------------------ */
+
+static void pick_owner_name(char *name)
+{
+	char boot[9] = "";
+	uint64_t random = 0;
+	AUTO_FD int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0 || read(fd, boot, 8) != 8)
+		memcpy(boot, "00000000", 9);
+	if (getrandom(&random, sizeof(random), 0) != sizeof(random))
+		random = (uint64_t)getpid();
+	snprintf(name, OWNER_NAME_SIZE, OWNER_PREFIX "%s.%016llx", boot,
+		 (unsigned long long)random);
+}
+
+static void remove_tree(int base_fd, const char *name)
+{
+	const int fd = openat(base_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	AUTO_DIR DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *e;
+
+	if (!dir) {
+		if (fd >= 0)
+			close(fd);
+		return;
+	}
+	while ((e = readdir(dir)))
+		if (e->d_type == DT_DIR && e->d_name[0] != '.')
+			unlinkat(fd, e->d_name, AT_REMOVEDIR);
+	unlinkat(base_fd, name, AT_REMOVEDIR);
+}
+
+/* Remove @name everywhere, the primary last, if its owner is dead. */
+static void sweep_one(struct bj_cgroups *g, const char *name)
+{
+	AUTO_FD int lock = openat(g->base[g->primary], name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (lock < 0 || flock(lock, LOCK_EX | LOCK_NB) < 0)
+		return;
+	for (int h = 0; h < BJ_HIER_COUNT; h++)
+		if (g->base[h] >= 0 && h != (int)g->primary)
+			remove_tree(g->base[h], name);
+	remove_tree(g->base[g->primary], name);
+	g->swept++;
+}
+
+static void sweep(struct bj_cgroups *g)
+{
+	const int fd = openat(g->base[g->primary], ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	AUTO_DIR DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *e;
+
+	if (!dir) {
+		if (fd >= 0)
+			close(fd);
+		return;
+	}
+	while ((e = readdir(dir)))
+		if (e->d_type == DT_DIR && strcmp(e->d_name, g->owner) != 0 &&
+		    strncmp(e->d_name, OWNER_PREFIX, strlen(OWNER_PREFIX)) == 0)
+			sweep_one(g, e->d_name);
+}
+
+static int make_dir(struct bj_cgroups *g, enum bj_hier h, struct bj_err *err)
+{
+	if (mkdirat(g->base[h], g->owner, 0755) < 0)
+		return bj_err_set(
+			err, BJ_E_UNSUPPORTED, errno,
+			"cannot make a cgroup; `belljar doctor` tells how to delegate one");
+	g->dir[h] = openat(g->base[h], g->owner, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (g->dir[h] < 0)
+		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot open cgroup %s", g->owner);
+	return 0;
+}
+
+/* Make and lock the primary directory. A sweeper may take it in the moment between mkdir and
+ * flock: then our descriptor is of a removed directory, and we start again. */
+static int make_primary(struct bj_cgroups *g, struct bj_err *err)
+{
+	for (int attempt = 0; attempt < 100; attempt++) {
+		struct stat ours, there;
+
+		pick_owner_name(g->owner);
+
+		const int r = make_dir(g, g->primary, err);
+
+		if (r == -BJ_E_UNSUPPORTED)
+			return r;
+		if (r == 0 && flock(g->dir[g->primary], LOCK_EX | LOCK_NB) == 0 &&
+		    fstat(g->dir[g->primary], &ours) == 0 &&
+		    fstatat(g->base[g->primary], g->owner, &there, 0) == 0 &&
+		    ours.st_ino == there.st_ino)
+			return 0;
+		if (g->dir[g->primary] >= 0)
+			close(g->dir[g->primary]);
+		g->dir[g->primary] = -1;
+	}
+	return bj_err_set(err, BJ_E_SYSTEM, 0, "cannot keep a cgroup: something removes it");
+}
+
+static int open_base(const struct bj_cgroup_place *place, enum bj_hier h, const char *parent)
+{
+	char path[1024];
+
+	if (!place->mount[h][0])
+		return -1;
+	if (parent)
+		snprintf(path, sizeof(path), "%s/%s", place->mount[h], parent);
+	else
+		snprintf(path, sizeof(path), "%s", place->path[h]);
+	return open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
+/* v2: controllers reach the jars only when every level above them passes them on. */
+static int pass_on(int dir_fd, struct bj_err *err)
+{
+	char have[256];
+
+	if (read_text(dir_fd, "cgroup.subtree_control", have, sizeof(have)) &&
+	    strstr(have, "memory") && strstr(have, "pids") && strstr(have, "cpu"))
+		return 0;
+	return write_value(dir_fd, "cgroup.subtree_control", "+memory +pids +cpu", err);
+}
+
+/* v2: a cgroup with processes of its own passes nothing on. Step aside into a leaf, when the
+ * only ones in the way are this process and the one that started it. */
+static int step_aside(struct bj_cgroups *g, struct bj_err *err)
+{
+	char procs[256];
+	const int dir = g->dir[BJ_HIER_UNIFIED];
+
+	if (!read_text(g->base[BJ_HIER_UNIFIED], "cgroup.procs", procs, sizeof(procs)))
+		return 0;
+
+	pid_t in_the_way[2];
+	int n = 0;
+
+	for (char *p = procs, *end; *p; p = end + (*end == '\n')) {
+		const long pid = strtol(p, &end, 10);
+
+		if (end == p || n == 2 || (pid != getpid() && pid != getppid()))
+			return bj_err_set(err, BJ_E_UNSUPPORTED, EBUSY,
+					  "the own cgroup holds other processes; "
+					  "`belljar doctor` tells how to delegate one");
+		in_the_way[n++] = (pid_t)pid;
+	}
+	if (mkdirat(dir, "supervisor", 0755) < 0)
+		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot make a cgroup");
+	AUTO_FD int leaf = openat(dir, "supervisor", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	for (int i = 0; i < n; i++) {
+		const int r = write_number(leaf, "cgroup.procs", (uint64_t)in_the_way[i], err);
+
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static bool base_has_controllers(int fd)
+{
+	char have[256];
+
+	return fd >= 0 && read_text(fd, "cgroup.controllers", have, sizeof(have)) &&
+	       strstr(have, "memory") && strstr(have, "pids") && strstr(have, "cpu");
+}
+
+static int set_up_v2(struct bj_cgroups *g, struct bj_err *err)
+{
+	g->version = 2;
+	g->primary = BJ_HIER_UNIFIED;
+
+	int r = make_primary(g, err);
+
+	if (r == 0 && pass_on(g->base[BJ_HIER_UNIFIED], NULL) < 0) {
+		r = step_aside(g, err);
+		if (r == 0)
+			r = pass_on(g->base[BJ_HIER_UNIFIED], err);
+	}
+	if (r == 0)
+		r = pass_on(g->dir[BJ_HIER_UNIFIED], err);
+	return r;
+}
+
+static int set_up_v1(struct bj_cgroups *g, struct bj_err *err)
+{
+	g->version = 1;
+	g->primary = BJ_HIER_MEMORY;
+	if (g->base[BJ_HIER_MEMORY] < 0 || g->base[BJ_HIER_PIDS] < 0 || g->base[BJ_HIER_CPU] < 0)
+		return bj_err_set(
+			err, BJ_E_UNSUPPORTED, 0,
+			"no memory, pids and cpu cgroups here; `belljar doctor` tells more");
+
+	int r = make_primary(g, err);
+
+	for (int h = 0; r == 0 && h < BJ_HIER_COUNT; h++) {
+		if (g->base[h] < 0 || h == (int)g->primary)
+			continue;
+		r = make_dir(g, (enum bj_hier)h, err);
+		if (r < 0 && h >= BJ_HIER_CPUACCT)
+			r = 0; /* accounting and cgroup.kill are welcome, not needed */
+	}
+	return r;
+}
+
+int bj_cgroups_new(const char *parent, struct bj_cgroups **ret, struct bj_err *err)
+{
+	struct bj_cgroup_place place;
+	int r = bj_cgroup_find("/proc", &place, err);
+
+	if (r < 0)
+		return r;
+
+	struct bj_cgroups *g = calloc(1, sizeof(*g));
+
+	if (!g)
+		return bj_err_set(err, BJ_E_SYSTEM, ENOMEM, "cannot make cgroups");
+	for (int h = 0; h < BJ_HIER_COUNT; h++) {
+		g->dir[h] = -1;
+		g->base[h] = open_base(&place, (enum bj_hier)h, parent);
+	}
+	/* Root starts from a login session, whose cgroup is full of others: go to the top. */
+	if (!parent && geteuid() == 0 && base_has_controllers(g->base[BJ_HIER_UNIFIED])) {
+		close(g->base[BJ_HIER_UNIFIED]);
+		g->base[BJ_HIER_UNIFIED] = open_base(&place, BJ_HIER_UNIFIED, "");
+	}
+	/* Mounted together, cpu and cpuacct are one directory. */
+	if (strcmp(place.mount[BJ_HIER_CPU], place.mount[BJ_HIER_CPUACCT]) == 0 &&
+	    g->base[BJ_HIER_CPUACCT] >= 0) {
+		close(g->base[BJ_HIER_CPUACCT]);
+		g->base[BJ_HIER_CPUACCT] = -1;
+	}
+	r = base_has_controllers(g->base[BJ_HIER_UNIFIED]) ? set_up_v2(g, err) : set_up_v1(g, err);
+	if (r < 0) {
+		bj_cgroups_free(g);
+		return r;
+	}
+	sweep(g);
+	*ret = g;
+	return 0;
+}
+
+void bj_cgroups_free(struct bj_cgroups *g)
+{
+	if (!g)
+		return;
+	for (int i = 0; i < BJ_HIER_COUNT; i++) {
+		/* The primary comes last: see the theory of operation. */
+		const int h = i == BJ_HIER_COUNT - 1 ? (int)g->primary
+			      : i < (int)g->primary  ? i
+						     : i + 1;
+
+		if (g->dir[h] >= 0)
+			remove_tree(g->base[h], g->owner);
+		if (g->dir[h] >= 0)
+			close(g->dir[h]);
+		if (g->base[h] >= 0)
+			close(g->base[h]);
+	}
+	free(g);
+}
+
+int bj_cgroups_version(const struct bj_cgroups *groups)
+{
+	return groups->version;
+}
+
+unsigned int bj_cgroups_swept(const struct bj_cgroups *groups)
+{
+	return groups->swept;
+}
+
+/* --- one leaf --------------------------------------------------------------------------------- */
+
+static int limit_memory(const struct bj_cgroup *cg, uint64_t bytes, struct bj_err *err)
+{
+	const bool v2 = cg->groups->version == 2;
+	const int dir = cg->dir[v2 ? BJ_HIER_UNIFIED : BJ_HIER_MEMORY];
+	int r = write_number(dir, v2 ? "memory.max" : "memory.limit_in_bytes", bytes, err);
+
+	if (r < 0 || bj_layer_faulty(BJ_LAYER_MEMORY))
+		return r;
+	/* Swap is off. The files are missing where the kernel has no swap accounting. */
+	if (v2) {
+		write_value(dir, "memory.swap.max", "0", NULL);
+		return write_value(dir, "memory.oom.group", "1", err);
+	}
+	write_number(dir, "memory.memsw.limit_in_bytes", bytes, NULL);
+	write_value(dir, "memory.swappiness", "0", NULL);
+	return 0;
+}
+
+static int limit_cpu(const struct bj_cgroup *cg, uint32_t milli, struct bj_err *err)
+{
+	const uint64_t quota = (uint64_t)milli * PERIOD_US / 1000;
+	char text[48];
+
+	if (cg->groups->version == 1)
+		return write_number(cg->dir[BJ_HIER_CPU], "cpu.cfs_quota_us",
+				    quota < 1000 ? 1000 : quota, err);
+	snprintf(text, sizeof(text), "%llu %d", (unsigned long long)(quota < 1000 ? 1000 : quota),
+		 PERIOD_US);
+	return write_value(cg->dir[BJ_HIER_UNIFIED], "cpu.max", text, err);
+}
+
+static int write_limits(const struct bj_cgroup *cg, const struct bj_cgroup_limits *limits,
+			struct bj_err *err)
+{
+	const bool v2 = cg->groups->version == 2;
+	int r = 0;
+
+	if (!bj_layer_faulty(BJ_LAYER_MEMORY))
+		r = limit_memory(cg, limits->memory, err);
+	if (r == 0 && !bj_layer_faulty(BJ_LAYER_PIDS))
+		r = write_number(cg->dir[v2 ? BJ_HIER_UNIFIED : BJ_HIER_PIDS], "pids.max",
+				 limits->pids, err);
+	if (r == 0 && !bj_layer_faulty(BJ_LAYER_CPU))
+		r = limit_cpu(cg, limits->cpu_milli, err);
+	return r;
+}
+
+/* v1 tells of an OOM through an eventfd; v2 kills the whole group by itself. */
+static void watch_oom(struct bj_cgroup *cg)
+{
+	char line[32];
+
+	if (cg->groups->version == 2)
+		return;
+	AUTO_FD int control =
+		openat(cg->dir[BJ_HIER_MEMORY], "memory.oom_control", O_RDONLY | O_CLOEXEC);
+	cg->oom_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	snprintf(line, sizeof(line), "%d %d", cg->oom_fd, control);
+	if (control < 0 || cg->oom_fd < 0 ||
+	    write_value(cg->dir[BJ_HIER_MEMORY], "cgroup.event_control", line, NULL) < 0) {
+		if (cg->oom_fd >= 0)
+			close(cg->oom_fd);
+		cg->oom_fd = -1;
+	}
+}
+
+static void watch_pids(struct bj_cgroup *cg)
+{
+	const int dir = cg->dir[cg->groups->version == 2 ? BJ_HIER_UNIFIED : BJ_HIER_PIDS];
+	char text[64];
+
+	cg->pids_fd = openat(dir, "pids.events", O_RDONLY | O_CLOEXEC);
+	/* The first read arms the notification. */
+	if (cg->pids_fd >= 0 && read(cg->pids_fd, text, sizeof(text)) < 0) {
+		close(cg->pids_fd);
+		cg->pids_fd = -1;
+	}
+}
+
+static int open_leaf(struct bj_cgroup *cg, enum bj_hier h, struct bj_err *err)
+{
+	const int parent = cg->groups->dir[h];
+
+	if (mkdirat(parent, cg->name, 0755) < 0)
+		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot make cgroup %s", cg->name);
+	cg->dir[h] = openat(parent, cg->name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (cg->dir[h] < 0)
+		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot open cgroup %s", cg->name);
+	if (h == BJ_HIER_UNIFIED)
+		return 0;
+	/* Writing to tasks takes microseconds where cgroup.procs may take milliseconds. */
+	cg->tasks[h] = openat(cg->dir[h], "tasks", O_WRONLY | O_CLOEXEC);
+	if (cg->tasks[h] < 0)
+		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot open cgroup %s", cg->name);
+	return 0;
+}
+
+int bj_cgroup_new(struct bj_cgroups *groups, const char *name,
+		  const struct bj_cgroup_limits *limits, struct bj_cgroup **ret, struct bj_err *err)
+{
+	struct bj_cgroup *cg = calloc(1, sizeof(*cg));
+	int r = 0;
+
+	if (!cg)
+		return bj_err_set(err, BJ_E_SYSTEM, ENOMEM, "cannot make a cgroup");
+	cg->groups = groups;
+	cg->oom_fd = cg->pids_fd = -1;
+	snprintf(cg->name, sizeof(cg->name), "%s", name);
+	for (int h = 0; h < BJ_HIER_COUNT; h++)
+		cg->dir[h] = cg->tasks[h] = -1;
+	for (int h = 0; r == 0 && h < BJ_HIER_COUNT; h++)
+		if (groups->dir[h] >= 0)
+			r = open_leaf(cg, (enum bj_hier)h, err);
+	if (r == 0)
+		r = write_limits(cg, limits, err);
+	if (r < 0) {
+		bj_cgroup_free(cg);
+		return r;
+	}
+	watch_oom(cg);
+	watch_pids(cg);
+	*ret = cg;
+	return 0;
+}
+
+bool bj_cgroup_free(struct bj_cgroup *cg)
+{
+	bool clean = true;
+
+	if (!cg)
+		return true;
+	if (cg->oom_fd >= 0)
+		close(cg->oom_fd);
+	if (cg->pids_fd >= 0)
+		close(cg->pids_fd);
+	for (int h = 0; h < BJ_HIER_COUNT; h++) {
+		if (cg->tasks[h] >= 0)
+			close(cg->tasks[h]);
+		if (cg->dir[h] < 0)
+			continue;
+		close(cg->dir[h]);
+		if (unlinkat(cg->groups->dir[h], cg->name, AT_REMOVEDIR) < 0 && errno != ENOENT)
+			clean = false;
+	}
+	free(cg);
+	return clean;
+}
+
+int bj_cgroup_birth_fd(const struct bj_cgroup *cg)
+{
+	return cg->dir[BJ_HIER_UNIFIED];
+}
+
+int bj_cgroup_join(const struct bj_cgroup *cg, struct bj_err *err)
+{
+	for (int h = 0; h < BJ_HIER_COUNT; h++)
+		if (cg->tasks[h] >= 0 && write(cg->tasks[h], "0", 1) != 1)
+			return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot join cgroup %s",
+					  cg->name);
+	return 0;
+}
+
+int bj_cgroup_oom_fd(const struct bj_cgroup *cg)
+{
+	return cg->oom_fd;
+}
+
+int bj_cgroup_pids_fd(const struct bj_cgroup *cg)
+{
+	return cg->pids_fd;
+}
+
+void bj_cgroup_kill(const struct bj_cgroup *cg)
+{
+	if (cg->groups->version == 2) {
+		write_value(cg->dir[BJ_HIER_UNIFIED], "cpu.max", "max", NULL);
+		write_value(cg->dir[BJ_HIER_UNIFIED], "cpu.weight", "10000", NULL);
+	} else {
+		write_value(cg->dir[BJ_HIER_CPU], "cpu.cfs_quota_us", "-1", NULL);
+		write_value(cg->dir[BJ_HIER_CPU], "cpu.shares", "262144", NULL);
+	}
+	if (cg->dir[BJ_HIER_UNIFIED] >= 0)
+		write_value(cg->dir[BJ_HIER_UNIFIED], "cgroup.kill", "1", NULL);
+}
+
+void bj_cgroup_read_stats(const struct bj_cgroup *cg, struct bj_cgroup_stats *ret)
+{
+	const int u = cg->dir[BJ_HIER_UNIFIED];
+
+	if (cg->groups->version == 2) {
+		*ret = (struct bj_cgroup_stats){
+			.cpu_ns = read_number(u, "cpu.stat", "usage_usec") * 1000,
+			.peak_memory = read_number(u, "memory.peak", ""),
+			.oom_kills = read_number(u, "memory.events", "oom_kill"),
+			.pids_hits = read_number(u, "pids.events", "max"),
+		};
+		return;
+	}
+
+	const int acct =
+		cg->dir[BJ_HIER_CPUACCT] >= 0 ? cg->dir[BJ_HIER_CPUACCT] : cg->dir[BJ_HIER_CPU];
+	*ret = (struct bj_cgroup_stats){
+		.cpu_ns = read_number(acct, "cpuacct.usage", ""),
+		.peak_memory =
+			read_number(cg->dir[BJ_HIER_MEMORY], "memory.max_usage_in_bytes", ""),
+		.oom_kills = read_number(cg->dir[BJ_HIER_MEMORY], "memory.oom_control", "oom_kill"),
+		.pids_hits = read_number(cg->dir[BJ_HIER_PIDS], "pids.events", "max"),
+	};
+}

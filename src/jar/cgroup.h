@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "belljar.h"
+
+#include <sys/types.h>
+
+/* Control groups, v1 and v2. One belljar owns one directory per hierarchy below its own cgroup
+ * (or the one the settings name); each jar is a leaf in it. The owner holds a lock on its
+ * directory, so that another belljar sweeps it only when the owner is dead. */
+
+/* The owner's directories. */
+struct bj_cgroups;
+
+/* The cgroup of one jar. Limits are written before the first process enters, so nothing ever
+ * runs unlimited. Not thread-safe. */
+struct bj_cgroup;
+
+struct bj_cgroup_limits {
+	uint64_t memory;
+	uint32_t cpu_milli;
+	uint32_t pids;
+};
+
+struct bj_cgroup_stats {
+	uint64_t cpu_ns;
+	uint64_t peak_memory;
+	uint64_t oom_kills;
+	uint64_t pids_hits; /* forks refused by the limit */
+};
+
+/* Find the hierarchies, make the owner's directories (below @parent, or below the caller's own
+ * cgroup when NULL), and sweep what dead owners left. -BJ_E_UNSUPPORTED when this process may not
+ * make cgroups here; the message says what to do. The caller frees *@ret. */
+int bj_cgroups_new(const char *parent, struct bj_cgroups **ret, struct bj_err *err);
+void bj_cgroups_free(struct bj_cgroups *groups); /* removes the directories; NULL is fine */
+
+int bj_cgroups_version(const struct bj_cgroups *groups); /* 1 or 2 */
+unsigned int bj_cgroups_swept(const struct bj_cgroups *groups);
+
+/* Make a leaf called @name with @limits. The caller frees *@ret. */
+int bj_cgroup_new(struct bj_cgroups *groups, const char *name,
+		  const struct bj_cgroup_limits *limits, struct bj_cgroup **ret,
+		  struct bj_err *err);
+
+/* Remove the leaf. False when the kernel refused, which means that a process is left in it. */
+bool bj_cgroup_free(struct bj_cgroup *cg); /* NULL is fine, and true */
+
+/* The descriptor for CLONE_INTO_CGROUP, or -1 when there is no v2 hierarchy. Borrowed. */
+int bj_cgroup_birth_fd(const struct bj_cgroup *cg);
+
+/* Move the calling process into what bj_cgroup_birth_fd() does not cover (v1 hierarchies). */
+int bj_cgroup_join(const struct bj_cgroup *cg, struct bj_err *err);
+
+/* Descriptors that become ready when the jar ran out of memory or processes; -1: none.
+ * Borrowed. Poll @oom_fd for EPOLLIN (v1) and @pids_fd for EPOLLPRI. */
+int bj_cgroup_oom_fd(const struct bj_cgroup *cg);
+int bj_cgroup_pids_fd(const struct bj_cgroup *cg);
+
+/* Kill everything in the leaf, quickly: the CPU quota is lifted first, so that a throttled
+ * process gets to die. */
+void bj_cgroup_kill(const struct bj_cgroup *cg);
+
+void bj_cgroup_read_stats(const struct bj_cgroup *cg, struct bj_cgroup_stats *ret);

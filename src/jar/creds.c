@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "jar/creds.h"
+
+#include "base/err.h"
+
+#include <errno.h>
+#include <grp.h>
+#include <linux/capability.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* Of @keep only what is there can be kept: a container may have taken some away. */
+static int set_caps(uint64_t keep)
+{
+	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct data[2];
+
+	if (syscall(SYS_capget, &head, data) < 0)
+		return -1;
+	for (int i = 0; i < 2; i++) {
+		const uint32_t bits = (uint32_t)(keep >> (32 * i)) & data[i].permitted;
+
+		data[i] = (struct __user_cap_data_struct){ .effective = bits, .permitted = bits };
+	}
+	return (int)syscall(SYS_capset, &head, data);
+}
+
+int bj_creds_keep_caps(uint64_t keep, struct bj_err *err)
+{
+	if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) < 0)
+		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot clear ambient capabilities");
+	for (int cap = 0; cap <= 63; cap++) {
+		if (keep & (UINT64_C(1) << cap))
+			continue;
+		/* EINVAL: past the last capability that this kernel knows. */
+		if (prctl(PR_CAPBSET_DROP, cap, 0, 0, 0) < 0 && errno != EINVAL)
+			return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot drop capability %d",
+					  cap);
+	}
+	if (set_caps(keep) < 0)
+		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot set capabilities");
+	return 0;
+}
+
+int bj_creds_drop_caps(struct bj_err *err)
+{
+	return bj_creds_keep_caps(0, err);
+}
+
+int bj_creds_become(uid_t uid, gid_t gid, struct bj_err *err)
+{
+	if (setgroups(0, NULL) < 0 && errno != EPERM)
+		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot drop supplementary groups");
+	if (setresgid(gid, gid, gid) < 0)
+		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot become group %u", gid);
+	if (setresuid(uid, uid, uid) < 0)
+		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot become user %u", uid);
+	return 0;
+}
+
+int bj_creds_no_new_privs(struct bj_err *err)
+{
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot set no_new_privs");
+	return 0;
+}

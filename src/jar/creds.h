@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "belljar.h"
+
+#include <sys/types.h>
+
+/* Identity and capabilities of the calling process. */
+
+/* Give up every capability: bounding, ambient, inheritable, permitted, effective. */
+int bj_creds_drop_caps(struct bj_err *err);
+
+/* Keep only the capabilities in @keep (bits of CAP_*), in every set. */
+int bj_creds_keep_caps(uint64_t keep, struct bj_err *err);
+
+/* Become @uid and @gid for good, without supplementary groups where the kernel lets us drop
+ * them (a user namespace with setgroups denied has none to give). */
+int bj_creds_become(uid_t uid, gid_t gid, struct bj_err *err);
+
+int bj_creds_no_new_privs(struct bj_err *err);

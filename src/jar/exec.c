@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "jar/exec.h"
+
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "base/fd.h"
+#include "jar/embed.h"
+#include "jar/mounts.h"
+#include "jar/pack.h"
+#include "jar/wire.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+
+/* The environment of every script. What the caller adds comes after it and wins. */
+static const char *const FIXED_ENV[] = {
+	"PATH=/usr/local/bin:/usr/bin:/bin",
+	"HOME=" BJ_JAR_WORK,
+	"TMPDIR=/tmp",
+	"LANG=C.UTF-8",
+	"USER=nobody",
+	"LOGNAME=nobody",
+	"BELLJAR_OUT=" BJ_JAR_OUT,
+};
+
+/* Add "K=V", replacing an earlier value of K. */
+static int add_env(struct bj_exec *exec, const char *entry, struct bj_err *err)
+{
+	const char *equals = strchr(entry, '=');
+
+	if (!equals)
+		return bj_err_set(err, BJ_E_INVALID, 0, "an environment entry has no =");
+	for (size_t i = 0; i < exec->n_env; i++)
+		if (strncmp(exec->env[i], entry, (size_t)(equals - entry) + 1) == 0) {
+			exec->env[i] = (char *)entry;
+			return 0;
+		}
+	if (exec->n_env == BJ_EXEC_MAX_ENV)
+		return bj_err_set(err, BJ_E_LIMIT, 0, "more than %d environment entries",
+				  BJ_EXEC_MAX_ENV);
+	exec->env[exec->n_env++] = (char *)entry;
+	return 0;
+}
+
+/* Strings in a pack end with NUL, which is counted in their size. */
+static bool is_string(const struct bj_pack_record *rec)
+{
+	return rec->size > 0 && memchr(rec->data, 0, rec->size) == rec->data + rec->size - 1;
+}
+
+static int take_record(struct bj_exec *exec, const struct bj_pack_record *rec, struct bj_err *err)
+{
+	switch (rec->type) {
+	case BJ_PACK_SCRIPT:
+		snprintf(exec->script, sizeof(exec->script), "%s/%s", BJ_JAR_SCRIPT, rec->name);
+		exec->text = rec->data;
+		exec->text_size = rec->size;
+		return 0;
+	case BJ_PACK_ENV:
+		if (!is_string(rec))
+			break;
+		return add_env(exec, rec->data, err);
+	case BJ_PACK_ARG:
+		if (!is_string(rec))
+			break;
+		if (exec->n_args == BJ_EXEC_MAX_ARGS)
+			return bj_err_set(err, BJ_E_LIMIT, 0, "more than %d arguments",
+					  BJ_EXEC_MAX_ARGS);
+		exec->args[exec->n_args++] = (char *)rec->data;
+		return 0;
+	case BJ_PACK_INPUT:
+		return 0;
+	default:
+		break;
+	}
+	return bj_err_set(err, BJ_E_PROTOCOL, 0, "bad record in the spec");
+}
+
+int bj_exec_prepare(struct bj_exec *exec, const void *pack, size_t size, struct bj_err *err)
+{
+	struct bj_pack_record rec;
+	size_t pos = 0;
+	int r;
+
+	for (size_t i = 0; i < BJ_ARRAY_SIZE(FIXED_ENV); i++)
+		exec->env[exec->n_env++] = (char *)FIXED_ENV[i];
+	while ((r = bj_pack_next(pack, size, &pos, &rec)) > 0) {
+		r = take_record(exec, &rec, err);
+		if (r < 0)
+			return r;
+	}
+	if (r < 0 || !exec->script[0])
+		return bj_err_set(err, BJ_E_PROTOCOL, 0, "malformed spec");
+	return 0;
+}
+
+/* Become @argv[0] with the script's arguments behind it. Returns on failure only. */
+static int become(struct bj_exec *exec, const char *const *argv, struct bj_err *err)
+{
+	char *all[BJ_EXEC_MAX_ARGS + 8];
+	size_t n = 0;
+
+	for (; *argv; argv++)
+		all[n++] = (char *)*argv;
+	for (size_t i = 0; i < exec->n_args; i++)
+		all[n++] = exec->args[i];
+	all[n] = NULL;
+	exec->env[exec->n_env] = NULL;
+	execve(all[0], all, exec->env);
+
+	const int errnum = errno;
+
+	if (errnum == ENOENT || errnum == ENOTDIR || errnum == EACCES)
+		return bj_err_set(err, BJ_E_NOT_FOUND, errnum,
+				  "no interpreter %s in the jar; set native.%s", all[0],
+				  exec->language == BJ_LANG_PYTHON ? "python" : "bash");
+	return bj_err_set(err, BJ_E_SYSTEM, errnum, "cannot execute %s", all[0]);
+}
+
+/* --- bash ------------------------------------------------------------------------------------- */
+
+/* Read what `bash -n` said: "PATH: line N: MESSAGE", first line only. */
+static void parse_complaint(const struct bj_exec *exec, char *text, struct bj_wire_verdict *v)
+{
+	const size_t len = strlen(exec->script);
+	char *message = text;
+
+	text[strcspn(text, "\n")] = '\0';
+	if (strncmp(message, exec->script, len) == 0 && strncmp(message + len, ": ", 2) == 0)
+		message += len + 2;
+	if (strncmp(message, "line ", 5) == 0) {
+		char *end;
+		const unsigned long line = strtoul(message + 5, &end, 10);
+
+		v->line = (uint32_t)line;
+		if (strncmp(end, ": ", 2) == 0)
+			message = end + 2;
+	}
+	snprintf(v->message, sizeof(v->message), "%s", message);
+}
+
+/* Run `bash -n` on the script, with extglob when @extglob. Its exit status, or -1. */
+static int ask_bash(struct bj_exec *exec, bool extglob, char *said, size_t size)
+{
+	int pipe_fds[2];
+
+	if (pipe2(pipe_fds, O_CLOEXEC) < 0)
+		return -1;
+
+	const pid_t pid = fork();
+
+	if (pid == 0) {
+		const char *const argv[] = {
+			exec->bash, "-n", "-O", "extglob", exec->script, NULL
+		};
+		const char *const plain[] = { exec->bash, "-n", exec->script, NULL };
+		const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+		exec->n_args = 0;
+		if (null < 0 || dup2(null, 0) < 0 || dup2(null, 1) < 0 ||
+		    dup2(pipe_fds[1], 2) < 0 || fcntl(exec->verdict_fd, F_SETFD, FD_CLOEXEC) < 0)
+			_exit(126);
+		become(exec, extglob ? argv : plain, NULL);
+		_exit(127);
+	}
+	close(pipe_fds[1]);
+
+	size_t used = 0;
+	char rest[512];
+	ssize_t n;
+
+	while ((n = read(pipe_fds[0], used < size - 1 ? said + used : rest,
+			 used < size - 1 ? size - 1 - used : sizeof(rest))) > 0)
+		if (used < size - 1)
+			used += (size_t)n;
+	said[used] = '\0';
+	close(pipe_fds[0]);
+
+	int status = -1;
+
+	if (pid < 0 || waitpid(pid, &status, 0) != pid || !WIFEXITED(status))
+		return -1;
+	return WEXITSTATUS(status);
+}
+
+/* A script that switches extglob on may use it from the next line, but `bash -n` does not execute
+ * the switch: ask again with it on. */
+static bool mentions_extglob(const struct bj_exec *exec)
+{
+	return memmem(exec->text, exec->text_size, "extglob", 7) != NULL;
+}
+
+static int run_bash(struct bj_exec *exec, struct bj_err *err)
+{
+	const char *const argv[] = { exec->bash, exec->script, NULL };
+	struct bj_wire_verdict verdict = { .kind = BJ_VERDICT_OK };
+	char said[2048], again[64];
+	const int status = ask_bash(exec, false, said, sizeof(said));
+
+	if (status < 0 || status == 126)
+		return bj_err_set(err, BJ_E_SYSTEM, 0, "the syntax check did not run");
+	if (status == 127)
+		return become(exec, argv, err); /* fails the same way, with the reason */
+	if (status != 0 &&
+	    !(mentions_extglob(exec) && ask_bash(exec, true, again, sizeof(again)) == 0)) {
+		verdict.kind = BJ_VERDICT_SYNTAX;
+		parse_complaint(exec, said, &verdict);
+	}
+	bj_fd_write_all(exec->verdict_fd, &verdict, sizeof(verdict));
+	close(exec->verdict_fd);
+	if (verdict.kind != BJ_VERDICT_OK || exec->check_only)
+		_exit(0);
+	return become(exec, argv, err);
+}
+
+static int run_python(struct bj_exec *exec, struct bj_err *err)
+{
+	const char *const argv[] = { exec->python, "-I",
+				     "-c",         bj_embed_harness,
+				     exec->script, exec->check_only ? "check" : "run",
+				     NULL };
+
+	return become(exec, argv, err);
+}
+
+int bj_exec_run(struct bj_exec *exec, struct bj_err *err)
+{
+	return exec->language == BJ_LANG_PYTHON ? run_python(exec, err) : run_bash(exec, err);
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "belljar.h"
+
+/* From a sealed process to the interpreter: arguments, environment, the syntax check, exec. */
+
+enum { BJ_EXEC_MAX_ARGS = 256, BJ_EXEC_MAX_ENV = 256, BJ_SEAL_EXIT = 125 };
+
+/* Filled by bj_exec_prepare(); the strings point into the pack. */
+struct bj_exec {
+	enum bj_language language;
+	bool check_only;
+	const char *python, *bash;
+	int verdict_fd;
+	char script[300]; /* path inside the jar */
+	const char *text;
+	size_t text_size;
+	char *args[BJ_EXEC_MAX_ARGS + 1];
+	size_t n_args;
+	char *env[BJ_EXEC_MAX_ENV + 1];
+	size_t n_env;
+};
+
+/* Read script name, arguments and environment from the pack. */
+int bj_exec_prepare(struct bj_exec *exec, const void *pack, size_t size, struct bj_err *err);
+
+/* Check the syntax with the interpreter itself, say the verdict, then become the interpreter with
+ * the script. Returns only on failure, with @err filled. */
+int bj_exec_run(struct bj_exec *exec, struct bj_err *err);

@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Theory of operation.
+ *
+ * The launcher is pid 1 of its own pid namespace. Every init, helper and script lives below it,
+ * so when it dies, for whatever reason, the kernel kills them all. It has its own mount namespace
+ * with nothing in it but the jars' template and its own /proc, and keeps only the capabilities
+ * that making a jar takes.
+ *
+ * It is one thread around one epoll. The control socket brings launch messages; each carries a
+ * socket for the replies of that run, so that runs do not wait for each other. The end of the
+ * control socket (the front is gone) ends everything in good order: kill, wait, remove, exit.
+ *
+ * The deadline of a run is the launcher's, not the front's: a front that is busy, stopped or
+ * hostile does not make a script run longer. Scheduling is real-time where allowed, so that a
+ * loaded machine does not delay the kill; children do not inherit that. */
+
+#include "jar/launch.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/coverage.h"
+#include "base/err.h"
+#include "base/fd.h"
+#include "jar/creds.h"
+#include "jar/embed.h"
+#include "jar/jar.h"
+#include "jar/layers.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <linux/keyctl.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+/* Each jar costs the launcher about eight descriptors; the table is no larger than that allows. */
+enum { MAX_JARS = 4096, FDS_PER_JAR = 12, EVENTS_AT_ONCE = 64, CONTROL = UINT32_MAX };
+
+struct launcher {
+	int control;
+	int epoll;
+	struct bj_jar_ground ground;
+	struct bj_err no_cgroups; /* why there are none */
+	struct bj_jar **jars;     /* by index; NULL: free */
+	uint32_t n_slots, n_live;
+	uint64_t serial;
+};
+
+/* What making, joining, ending and measuring a jar takes. */
+#define KEEP_CAPS                                                                                  \
+	((UINT64_C(1) << CAP_SYS_ADMIN) /* namespaces, mounts, setns */                            \
+	 | (UINT64_C(1) << CAP_SETUID)  /* maps, becoming nobody */                                \
+	 | (UINT64_C(1) << CAP_SETGID)  /* the same for groups */                                  \
+	 | (UINT64_C(1) << CAP_SETPCAP) /* dropping the bounding set in children */                \
+	 |                                                                                         \
+	 (UINT64_C(1) << CAP_SYS_PTRACE) /* setns by the pidfd of an init that is not dumpable */  \
+	 | (UINT64_C(1) << CAP_KILL)     /* ending jars, whose uids differ from ours */            \
+	 | (UINT64_C(1) << CAP_DAC_OVERRIDE) /* cgroup files and /proc files of jars */            \
+	 | (UINT64_C(1) << CAP_SYS_RESOURCE) /* limits of children */                              \
+	 | (UINT64_C(1) << CAP_SYS_NICE))    /* real-time scheduling of the launcher itself */
+
+/* --- coming up -------------------------------------------------------------------------------- */
+
+static void raise_nofile(uint32_t *ret_slots)
+{
+	struct rlimit lim = { 0 };
+
+	if (getrlimit(RLIMIT_NOFILE, &lim) == 0) {
+		lim.rlim_cur = lim.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &lim);
+	}
+
+	const uint64_t fit = lim.rlim_cur / FDS_PER_JAR;
+
+	*ret_slots = fit < 1 ? 1 : fit > MAX_JARS ? MAX_JARS : (uint32_t)fit;
+}
+
+/* The best effort of a process that must act within milliseconds. Refusal is fine: then the
+ * deadline is as exact as the machine is idle. */
+static void be_quick(void)
+{
+	const struct sched_param param = { .sched_priority = 1 };
+
+	sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &param);
+}
+
+/* A copy of the init program that nothing can change. */
+static int init_program(struct bj_err *err)
+{
+	const int fd = bj_fd_memfile("jar-init", bj_embed_init, bj_embed_init_size);
+
+	if (fd < 0)
+		return bj_err_set(err, BJ_E_SYSTEM, -fd, "cannot make the jar's init");
+	return fd;
+}
+
+static int come_up(struct launcher *l, struct bj_err *err)
+{
+	struct epoll_event ev = { .events = EPOLLIN, .data.u64 = (uint64_t)CONTROL << 32 };
+
+	/* A session keyring of our own, empty: keys of the caller are not reachable from a jar. */
+	syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL);
+	raise_nofile(&l->n_slots);
+	l->jars = calloc(l->n_slots, sizeof(*l->jars));
+	l->epoll = epoll_create1(EPOLL_CLOEXEC);
+	if (!l->jars || l->epoll < 0 || epoll_ctl(l->epoll, EPOLL_CTL_ADD, l->control, &ev) < 0)
+		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot watch the control socket");
+	l->ground.init_exe = init_program(err);
+	if (l->ground.init_exe < 0)
+		return -err->code;
+
+	int r = bj_mounts_template(true, err);
+
+	if (r == 0)
+		r = bj_creds_keep_caps(KEEP_CAPS, err);
+	if (r == 0)
+		r = bj_creds_no_new_privs(err);
+	if (r == 0)
+		be_quick();
+	return r;
+}
+
+static void say_hello(struct launcher *l, const struct bj_err *err)
+{
+	struct bj_wire_reply hello = { .magic = BJ_WIRE_MAGIC, .kind = BJ_REPLY_HELLO };
+
+	if (err)
+		hello.err = *err;
+	if (l->ground.cgroups) {
+		hello.cgroup_version = (uint8_t)bj_cgroups_version(l->ground.cgroups);
+		hello.swept = bj_cgroups_swept(l->ground.cgroups);
+	}
+	bj_fd_send(l->control, &hello, sizeof(hello), NULL, 0);
+}
+
+/* --- runs ------------------------------------------------------------------------------------- */
+
+static int watch_jar(struct launcher *l, const struct bj_jar *jar, struct bj_err *err)
+{
+	for (uint32_t i = 0; i < BJ_JAR_EV_COUNT; i++) {
+		struct epoll_event ev = { .events = i == BJ_JAR_EV_PIDS ? EPOLLPRI : EPOLLIN,
+					  .data.u64 = (uint64_t)jar->index << 32 | i };
+
+		if (jar->watch[i] >= 0 &&
+		    epoll_ctl(l->epoll, EPOLL_CTL_ADD, jar->watch[i], &ev) < 0)
+			return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot watch a jar");
+	}
+	return 0;
+}
+
+static void refuse(int reply_fd, const struct bj_err *err)
+{
+	const struct bj_wire_reply reply = { .magic = BJ_WIRE_MAGIC,
+					     .kind = BJ_REPLY_FAILED,
+					     .cause = BJ_CAUSE_INFRASTRUCTURE,
+					     .cleanup_ok = 1,
+					     .err = *err };
+
+	bj_fd_send(reply_fd, &reply, sizeof(reply), NULL, 0);
+}
+
+/* The jar is over: give everything back, then say so. */
+static void finish(struct launcher *l, struct bj_jar *jar)
+{
+	const int reply_fd = jar->watch[BJ_JAR_EV_REPLY];
+
+	l->jars[jar->index] = NULL;
+	l->n_live--;
+	bj_jar_done(jar);
+	if (reply_fd >= 0) {
+		bj_fd_send(reply_fd, &jar->reply, sizeof(jar->reply), NULL, 0);
+		close(reply_fd);
+	}
+	free(jar);
+}
+
+static struct bj_jar *new_jar(struct launcher *l)
+{
+	struct bj_jar *jar = l->n_live < l->n_slots ? calloc(1, sizeof(*jar)) : NULL;
+
+	if (!jar)
+		return NULL;
+	while (l->jars[jar->index])
+		jar->index++;
+	jar->serial = l->serial++;
+	return jar;
+}
+
+/* A failure to start because of missing cgroups is explained by what was said about them. */
+static void explain(const struct launcher *l, struct bj_err *err)
+{
+	if (err->code == BJ_E_UNSUPPORTED && !l->ground.cgroups && l->no_cgroups.code &&
+	    (l->ground.required & BJ_LAYERS_CGROUP))
+		bj_err_set(err, BJ_E_UNSUPPORTED, 0,
+			   "no limits on memory, cpu and processes: %.140s (or accept less with "
+			   "native.require: basic)",
+			   l->no_cgroups.msg);
+}
+
+static void launch(struct launcher *l, const struct bj_wire_launch *msg, int *fds, size_t n_fds)
+{
+	struct bj_err err = { 0 };
+	struct bj_jar *jar = new_jar(l);
+
+	if (!jar) {
+		bj_err_set(&err, BJ_E_LIMIT, 0, "%u jars are open already; try again later",
+			   l->n_live);
+		refuse(fds[BJ_WIRE_FD_REPLY], &err);
+		for (size_t i = 0; i < n_fds; i++)
+			close(fds[i]);
+		return;
+	}
+	if (bj_jar_start(jar, &l->ground, msg, fds, n_fds, &err) < 0) {
+		explain(l, &err);
+		refuse(jar->watch[BJ_JAR_EV_REPLY], &err);
+		close(jar->watch[BJ_JAR_EV_REPLY]);
+		free(jar);
+		return;
+	}
+	l->jars[jar->index] = jar;
+	l->n_live++;
+	if (watch_jar(l, jar, &err) < 0) {
+		jar->failed = true;
+		jar->reply.err = err;
+		bj_jar_kill(jar, BJ_CAUSE_INFRASTRUCTURE);
+	}
+}
+
+/* One message from the front. False when the front is gone. */
+static bool handle_control(struct launcher *l)
+{
+	struct bj_wire_launch msg;
+	struct bj_err err = { 0 };
+	int fds[BJ_WIRE_FD_MAX];
+	size_t n_fds = 0;
+	const ssize_t n = bj_fd_recv(l->control, &msg, sizeof(msg), fds, BJ_WIRE_FD_MAX, &n_fds,
+				     MSG_DONTWAIT);
+
+	if (n == -EAGAIN || n == -EPROTO)
+		return true; /* a packet that is not one of ours is dropped */
+	if (n <= 0)
+		return false;
+	if (bj_wire_check(&msg, (size_t)n, fds, n_fds, &err) == 0) {
+		launch(l, &msg, fds, n_fds);
+		return true;
+	}
+	if (n_fds > 0)
+		refuse(fds[BJ_WIRE_FD_REPLY], &err);
+	for (size_t i = 0; i < n_fds; i++)
+		close(fds[i]);
+	return true;
+}
+
+static void handle_jar(struct launcher *l, uint64_t data)
+{
+	const uint32_t index = (uint32_t)(data >> 32), event = (uint32_t)data;
+	struct bj_jar *jar = index < l->n_slots ? l->jars[index] : NULL;
+
+	/* An earlier event of the same batch may have ended the jar, or taken back the watch. */
+	if (!jar || event >= BJ_JAR_EV_COUNT || jar->watch[event] < 0)
+		return;
+	if (event == BJ_JAR_EV_OOM || event == BJ_JAR_EV_PIDS)
+		epoll_ctl(l->epoll, EPOLL_CTL_DEL, jar->watch[event], NULL);
+	if (bj_jar_handle(jar, &l->ground, (enum bj_jar_event)event) > 0) {
+		finish(l, jar);
+		return;
+	}
+	if (event == BJ_JAR_EV_MAIN && jar->collecting) {
+		struct epoll_event ev = { .events = EPOLLIN,
+					  .data.u64 = (uint64_t)index << 32 | BJ_JAR_EV_COLLECT };
+
+		epoll_ctl(l->epoll, EPOLL_CTL_ADD, jar->watch[BJ_JAR_EV_COLLECT], &ev);
+	}
+}
+
+/* --- time ------------------------------------------------------------------------------------- */
+
+/* Kill what is due; return when the next one is, 0 when there is none. */
+static uint64_t check_deadlines(struct launcher *l)
+{
+	const uint64_t now = bj_clock_now();
+	uint64_t next = 0;
+
+	for (uint32_t i = 0, seen = 0; seen < l->n_live && i < l->n_slots; i++) {
+		struct bj_jar *jar = l->jars[i];
+
+		if (!jar)
+			continue;
+		seen++;
+		if (jar->dying)
+			continue;
+		if (jar->deadline <= now)
+			bj_jar_kill(jar, BJ_CAUSE_TIMEOUT);
+		else if (next == 0 || jar->deadline < next)
+			next = jar->deadline;
+	}
+	return next;
+}
+
+static int wait_events(struct launcher *l, struct epoll_event *events, uint64_t next)
+{
+	const uint64_t now = bj_clock_now();
+	const uint64_t left = next > now ? next - now : 0;
+	const struct timespec ts = { .tv_sec = (time_t)(left / 1000000000u),
+				     .tv_nsec = (long)(left % 1000000000u) };
+
+	return epoll_pwait2(l->epoll, events, EVENTS_AT_ONCE, next ? &ts : NULL, NULL);
+}
+
+/* The front is gone: end what runs, and wait until it is gone. */
+static void end_all(struct launcher *l)
+{
+	struct epoll_event events[EVENTS_AT_ONCE];
+
+	epoll_ctl(l->epoll, EPOLL_CTL_DEL, l->control, NULL);
+	for (uint32_t i = 0; i < l->n_slots; i++)
+		if (l->jars[i])
+			bj_jar_kill(l->jars[i], BJ_CAUSE_CANCELLED);
+	while (l->n_live > 0) {
+		const int n = epoll_wait(l->epoll, events, EVENTS_AT_ONCE, 10000);
+
+		if (n == 0)
+			break; /* our own end takes the rest along */
+		for (int i = 0; i < n; i++)
+			handle_jar(l, events[i].data.u64);
+	}
+}
+
+static void loop(struct launcher *l)
+{
+	struct epoll_event events[EVENTS_AT_ONCE];
+
+	for (;;) {
+		const int n = wait_events(l, events, check_deadlines(l));
+
+		for (int i = 0; i < n; i++) {
+			if (events[i].data.u64 >> 32 != CONTROL)
+				handle_jar(l, events[i].data.u64);
+			else if (!handle_control(l))
+				return;
+		}
+	}
+}
+
+void bj_launch_main(int control, const struct bj_launch_settings *settings,
+		    struct bj_cgroups *cgroups, const struct bj_err *why, bool own_uids)
+{
+	struct launcher l = {
+		.control = control,
+		.no_cgroups = *why,
+		.ground = { .cgroups = cgroups,
+			    .required = settings->required,
+			    .python = settings->python,
+			    .bash = settings->bash,
+			    .proc = settings->proc,
+			    .own_uids = own_uids,
+			    .uid_base = settings->uid_base,
+			    .uid_count = settings->uid_count },
+	};
+	struct bj_err err = { 0 };
+	const bool up = come_up(&l, &err) == 0;
+
+	say_hello(&l, up ? NULL : &err);
+	if (up) {
+		loop(&l);
+		end_all(&l);
+	}
+	bj_cgroups_free(cgroups);
+	bj_coverage_flush();
+	_exit(up ? 0 : 1);
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "belljar.h"
+
+/* The file tree of a jar. The launcher builds a template once, in its own mount namespace, and
+ * leaves everything else behind; each jar's namespace is a copy of that, so a jar adds only what
+ * is its own: /proc, /tmp, the working directory, /dev/shm and the script. */
+
+/* Paths inside a jar. */
+#define BJ_JAR_WORK   "/work"
+#define BJ_JAR_OUT    "/work/out"
+#define BJ_JAR_SCRIPT "/script"
+
+/* Where the template stands in the launcher's namespace. */
+#define BJ_TEMPLATE "/jar"
+
+enum { BJ_JAR_UID = 65534, BJ_JAR_GID = 65534 };
+
+/* How a jar's /proc is mounted. */
+enum bj_mounts_proc { BJ_MOUNTS_PROC_PID, BJ_MOUNTS_PROC_COMPAT, BJ_MOUNTS_PROC_NONE };
+
+/* Build the template from the host's own system files and make it and a fresh /proc all that the
+ * calling process sees. Needs CAP_SYS_ADMIN and a mount namespace of its own. */
+int bj_mounts_template(bool want_proc, struct bj_err *err);
+
+struct bj_mounts_jar {
+	uint64_t tmp_size;
+	enum bj_mounts_proc proc;
+	const void *pack; /* script and inputs are written from it */
+	size_t pack_size;
+};
+
+/* In a jar's fresh namespaces, as root of its user namespace: mount what is the jar's own, write
+ * script and inputs, pivot into it. *@ret_layers gets the layers that now hold. */
+int bj_mounts_enter(const struct bj_mounts_jar *jar, uint64_t *ret_layers, struct bj_err *err);

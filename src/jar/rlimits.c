@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "jar/rlimits.h"
+
+#include "base/cleanup.h"
+#include "base/err.h"
+
+#include <errno.h>
+#include <sys/resource.h>
+
+int bj_rlimits_set(const struct bj_rlimits *limits, struct bj_err *err)
+{
+	const struct {
+		__rlimit_resource_t resource;
+		uint64_t value;
+		const char *name;
+	} table[] = {
+		{ RLIMIT_CORE, 0, "core size" }, /* a crash leaves no file on the host */
+		{ RLIMIT_FSIZE, limits->file_size, "file size" },
+		{ RLIMIT_NPROC, limits->processes, "processes" },
+		{ RLIMIT_NOFILE, 1024, "open files" },
+		{ RLIMIT_MEMLOCK, 64 << 10, "locked memory" },
+		{ RLIMIT_MSGQUEUE, 64 << 10, "message queues" },
+		{ RLIMIT_SIGPENDING, 1024, "pending signals" },
+		{ RLIMIT_NICE, 0, "nice" },
+		{ RLIMIT_RTPRIO, 0, "real-time priority" },
+	};
+
+	for (size_t i = 0; i < BJ_ARRAY_SIZE(table); i++) {
+		struct rlimit now;
+
+		if (getrlimit(table[i].resource, &now) < 0)
+			return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot read the limit of %s",
+					  table[i].name);
+
+		/* A caller that is limited more tightly already stays so. */
+		const rlim_t value = now.rlim_max < table[i].value ? now.rlim_max : table[i].value;
+		const struct rlimit lim = { .rlim_cur = value, .rlim_max = value };
+
+		if (setrlimit(table[i].resource, &lim) < 0)
+			return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot limit %s",
+					  table[i].name);
+	}
+	return 0;
+}

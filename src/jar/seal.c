@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Theory of operation.
+ *
+ * A jar is made by three processes that the launcher starts.
+ *
+ * init is born into new namespaces. It waits until its user and group maps are written, builds
+ * the jar's file tree, pivots into it, says that it is ready, gives up all that it had and turns
+ * into a tiny static program that holds the namespaces open.
+ *
+ * A helper, a child of the launcher, joins the cgroups (limits are written already) and the
+ * namespaces, forks the script's process and ends. That process is therefore inside every wall
+ * before it does anything, and a child of the launcher, which learns its exit status from the
+ * kernel and from nobody else.
+ *
+ * The script's process seals itself in a fixed order, each step while it still has the right to
+ * take it:
+ *	 1 own session, own standard streams, every other descriptor closed
+ *	 2 own cgroup namespace (it must be in its cgroup by then)
+ *	 3 resource limits
+ *	 4 bounding set of capabilities (needs CAP_SETPCAP)
+ *	 5 user and group nobody (needs CAP_SETUID, CAP_SETGID)
+ *	 6 all capabilities gone (a change of uid between two unprivileged uids keeps them)
+ *	 7 no_new_privs
+ *	 8 Landlock (needs 7)
+ *	 9 seccomp, last, because it forbids most of the above (needs 7)
+ *	10 exec
+ * Whatever fails ends the process with a report: nothing runs half sealed. */
+
+#include "jar/seal.h"
+
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "base/fd.h"
+#include "jar/creds.h"
+#include "jar/exec.h"
+#include "jar/landlock.h"
+#include "jar/layers.h"
+#include "jar/net.h"
+#include "jar/rlimits.h"
+#include "seccomp/filters.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+static const struct {
+	uint64_t flag;
+	enum bj_layer_id layer;
+} NAMESPACES[] = {
+	{ CLONE_NEWUSER, BJ_LAYER_USER_NS }, { CLONE_NEWPID, BJ_LAYER_PID_NS },
+	{ CLONE_NEWNS, BJ_LAYER_MOUNT_NS },  { CLONE_NEWNET, BJ_LAYER_NET_NS },
+	{ CLONE_NEWIPC, BJ_LAYER_IPC_NS },   { CLONE_NEWUTS, BJ_LAYER_UTS_NS },
+};
+
+uint64_t bj_seal_namespaces(void)
+{
+	uint64_t flags = 0;
+
+	for (size_t i = 0; i < BJ_ARRAY_SIZE(NAMESPACES); i++)
+		if (!bj_layer_faulty(NAMESPACES[i].layer))
+			flags |= NAMESPACES[i].flag;
+	return flags;
+}
+
+static uint64_t namespace_layers(void)
+{
+	uint64_t layers = 0;
+
+	for (size_t i = 0; i < BJ_ARRAY_SIZE(NAMESPACES); i++)
+		layers |= BJ_LAYER_BIT(NAMESPACES[i].layer);
+	return layers;
+}
+
+/* Map the sealed spec. It is a memory file that nobody can change any more. */
+static int map_spec(int fd, const void **ret_pack, size_t *ret_size, struct bj_err *err)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) < 0 || st.st_size <= 0)
+		return bj_err_set(err, BJ_E_PROTOCOL, errno, "the spec is empty");
+
+	void *pack = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, fd, 0);
+
+	if (pack == MAP_FAILED)
+		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot map the spec");
+	*ret_pack = pack;
+	*ret_size = (size_t)st.st_size;
+	return 0;
+}
+
+/* --- init ------------------------------------------------------------------------------------- */
+
+static int build_jar(const struct bj_seal_plan *plan, struct bj_seal_report *report)
+{
+	struct bj_err *err = &report->err;
+	struct bj_mounts_jar jar = { .tmp_size = plan->launch->tmp_size, .proc = plan->proc };
+	uint64_t layers = 0;
+	int r = 0;
+
+	/* An unmapped uid cannot create files, not even as root of the namespace. */
+	if (!bj_layer_faulty(BJ_LAYER_USER_NS))
+		r = bj_creds_become(plan->init_uid, plan->init_uid, err);
+	if (r == 0 && !bj_layer_faulty(BJ_LAYER_NET_NS))
+		r = bj_net_loopback_up(err);
+	if (r == 0 && !bj_layer_faulty(BJ_LAYER_UTS_NS) && sethostname("belljar", 7) < 0)
+		r = bj_err_set(err, BJ_E_SYSTEM, errno, "cannot set the host name");
+	if (r == 0)
+		r = map_spec(plan->fds[BJ_WIRE_FD_SPEC], &jar.pack, &jar.pack_size, err);
+	if (r == 0)
+		r = bj_mounts_enter(&jar, &layers, err);
+	report->layers = layers | namespace_layers();
+	return r;
+}
+
+/* Nothing of the launcher stays with init but its one descriptor for the program to run. */
+static void shed_everything(int exe)
+{
+	sigset_t all;
+
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, NULL);
+	signal(SIGCHLD, SIG_IGN);
+	setsid();
+	if (exe > 0)
+		close_range(0, (unsigned int)exe - 1, 0);
+	close_range((unsigned int)exe + 1, ~0u, 0);
+}
+
+void bj_seal_init(const struct bj_seal_plan *plan, int sync)
+{
+	static char *const argv[] = { (char *)"jar-init", NULL };
+	static char *const envp[] = { NULL };
+	struct bj_seal_report report = { 0 };
+	char go;
+
+	if (read(sync, &go, 1) != 1)
+		_exit(1); /* the launcher gave up */
+	report.failed = build_jar(plan, &report) < 0;
+	if (bj_fd_write_all(sync, &report, sizeof(report)) < 0 || report.failed)
+		_exit(1);
+	shed_everything(plan->init_exe);
+	if (bj_creds_drop_caps(NULL) < 0 || bj_creds_no_new_privs(NULL) < 0)
+		_exit(1);
+	syscall(SYS_execveat, plan->init_exe, "", argv, envp, AT_EMPTY_PATH);
+	_exit(1);
+}
+
+/* --- the script ------------------------------------------------------------------------------- */
+
+enum { FD_VERDICT = 3, FD_REPORT = 4, FD_SPEC = 5, FD_FILTER = 6, FD_FIRST_UNUSED = 7 };
+
+/* Move @from to exactly @to. Sources may lie in the target range: they were moved above it. */
+static int place_fd(int from, int to, int flags)
+{
+	return dup3(from, to, flags) < 0 ? -1 : 0;
+}
+
+/* Step 1. Streams at 0, 1, 2, the verdict at 3; the rest closes itself at exec. */
+static int own_streams(const struct bj_seal_plan *plan, int report, struct bj_err *err)
+{
+	const int from[] = { plan->fds[BJ_WIRE_FD_STDIN],
+			     plan->fds[BJ_WIRE_FD_STDOUT],
+			     plan->fds[BJ_WIRE_FD_STDERR],
+			     plan->fds[BJ_WIRE_FD_VERDICT],
+			     report,
+			     plan->fds[BJ_WIRE_FD_SPEC],
+			     plan->filter_fd };
+	int high[BJ_ARRAY_SIZE(from)];
+
+	if (!bj_layer_faulty(BJ_LAYER_SESSION) && setsid() < 0)
+		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot start a session");
+	for (size_t i = 0; i < BJ_ARRAY_SIZE(from); i++) {
+		high[i] = from[i] < 0 ? -1 : fcntl(from[i], F_DUPFD_CLOEXEC, FD_FIRST_UNUSED);
+		if (from[i] >= 0 && high[i] < 0)
+			return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot move a descriptor");
+	}
+	for (size_t i = 0; i < BJ_ARRAY_SIZE(from); i++)
+		if (high[i] >= 0 && place_fd(high[i], (int)i, i <= FD_VERDICT ? 0 : O_CLOEXEC) < 0)
+			return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot place a descriptor");
+	if (!bj_layer_faulty(BJ_LAYER_CLOSED_FDS) && close_range(FD_FIRST_UNUSED, ~0u, 0) < 0)
+		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot close descriptors");
+	return 0;
+}
+
+/* Signals as a program expects them at its start. SIGSYS is ignored for good: the filter does not
+ * let it be handled, so that a death by SIGSYS is a seccomp kill and nothing else. */
+static void fresh_signals(void)
+{
+	sigset_t none;
+
+	for (int sig = 1; sig < NSIG; sig++)
+		signal(sig, SIG_DFL);
+	signal(SIGSYS, SIG_IGN);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+/* Steps 2 to 6. */
+static int shed_privilege(const struct bj_seal_plan *plan, uint64_t *layers, struct bj_err *err)
+{
+	/* With a pids cgroup this is the second line and must not bite first, because only the
+	 * cgroup tells us when it bites. */
+	const uint64_t processes = plan->launch->pids + (plan->cgroup ? 64u : 1u);
+	const struct bj_rlimits limits = { .file_size = plan->launch->tmp_size,
+					   .processes = processes };
+	int r = 0;
+
+	if (!bj_layer_faulty(BJ_LAYER_CGROUP_NS) && unshare(CLONE_NEWCGROUP) < 0)
+		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot make a cgroup namespace");
+	if (!bj_layer_faulty(BJ_LAYER_RLIMITS))
+		r = bj_rlimits_set(&limits, err);
+	if (r == 0 && !bj_layer_faulty(BJ_LAYER_NOBODY))
+		r = bj_creds_become(BJ_JAR_UID, BJ_JAR_GID, err);
+	if (r == 0 && !bj_layer_faulty(BJ_LAYER_CAPABILITIES))
+		r = bj_creds_drop_caps(err);
+	*layers |= BJ_LAYER_BIT(BJ_LAYER_SESSION) | BJ_LAYER_BIT(BJ_LAYER_CLOSED_FDS) |
+		   BJ_LAYER_BIT(BJ_LAYER_CGROUP_NS) | BJ_LAYER_BIT(BJ_LAYER_RLIMITS) |
+		   BJ_LAYER_BIT(BJ_LAYER_NOBODY) | BJ_LAYER_BIT(BJ_LAYER_CAPABILITIES);
+	return r;
+}
+
+/* Step 8. */
+static int enter_landlock(uint32_t *ret_abi, struct bj_err *err)
+{
+	static const struct bj_landlock_rule rules[] = {
+		{ "/", false },        { "/tmp", true },        { BJ_JAR_WORK, true },
+		{ "/dev/shm", true },  { "/dev/null", true },   { "/dev/zero", true },
+		{ "/dev/full", true }, { "/dev/random", true }, { "/dev/urandom", true },
+	};
+
+	return bj_landlock_seal(rules, BJ_ARRAY_SIZE(rules), ret_abi, err);
+}
+
+/* Steps 7 and 8. */
+static int enter_lsm(struct bj_seal_report *report)
+{
+	int r = 0;
+
+	if (!bj_layer_faulty(BJ_LAYER_NO_NEW_PRIVS))
+		r = bj_creds_no_new_privs(&report->err);
+	report->layers |= BJ_LAYER_BIT(BJ_LAYER_NO_NEW_PRIVS);
+	if (r < 0)
+		return r;
+	if (bj_layer_faulty(BJ_LAYER_LANDLOCK))
+		report->landlock_abi = bj_landlock_abi();
+	else
+		r = enter_landlock(&report->landlock_abi, &report->err);
+	if (report->landlock_abi > 0)
+		report->layers |= BJ_LAYER_BIT(BJ_LAYER_LANDLOCK);
+	return r;
+}
+
+/* Step 9. */
+static int enter_seccomp(bool custom, struct bj_err *err)
+{
+	static unsigned char code[BJ_FILTER_MAX];
+	struct bj_filter filter = { .code = code };
+
+	if (bj_layer_faulty(BJ_LAYER_SECCOMP))
+		return 0;
+	if (custom) {
+		const ssize_t n = pread(FD_FILTER, code, sizeof(code), 0);
+
+		if (n < 0)
+			return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot read the filter");
+		filter.size = (size_t)n;
+	}
+
+	const int r = bj_filter_seal(custom ? &filter : NULL);
+
+	if (r < 0)
+		return bj_err_set(err, BJ_E_SYSTEM, -r, "cannot load the seccomp filters");
+	return 0;
+}
+
+static void send_report(const struct bj_seal_report *report)
+{
+	bj_fd_write_all(FD_REPORT, report, sizeof(*report));
+}
+
+__attribute__((noreturn)) static void give_up(struct bj_seal_report *report)
+{
+	report->failed = 1;
+	send_report(report);
+	_exit(BJ_SEAL_EXIT);
+}
+
+void bj_seal_script(const struct bj_seal_plan *plan, int report_fd)
+{
+	struct bj_seal_report report = { 0 };
+	struct bj_exec exec = { .language = (enum bj_language)plan->launch->language,
+				.check_only = plan->launch->flags & BJ_WIRE_CHECK_ONLY,
+				.python = plan->python,
+				.bash = plan->bash,
+				.verdict_fd = FD_VERDICT };
+	const void *pack = NULL;
+	size_t pack_size = 0;
+
+	if (own_streams(plan, report_fd, &report.err) < 0) {
+		report.failed = 1;
+		bj_fd_write_all(report_fd, &report, sizeof(report));
+		_exit(BJ_SEAL_EXIT);
+	}
+	fresh_signals();
+	umask(022);
+	if (chdir(BJ_JAR_WORK) < 0) {
+		bj_err_set(&report.err, BJ_E_SYSTEM, errno, "cannot enter " BJ_JAR_WORK);
+		give_up(&report);
+	}
+	if (map_spec(FD_SPEC, &pack, &pack_size, &report.err) < 0 ||
+	    bj_exec_prepare(&exec, pack, pack_size, &report.err) < 0 ||
+	    shed_privilege(plan, &report.layers, &report.err) < 0 || enter_lsm(&report) < 0)
+		give_up(&report);
+	if (enter_seccomp(plan->filter_fd >= 0, &report.err) < 0)
+		give_up(&report);
+	report.layers |= BJ_LAYER_BIT(BJ_LAYER_SECCOMP);
+	send_report(&report);
+	bj_exec_run(&exec, &report.err);
+	give_up(&report);
+}

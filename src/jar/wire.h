@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "belljar.h"
+
+/* What front and launcher say to each other: fixed-size messages over SOCK_SEQPACKET, with
+ * descriptors attached. The launcher parses nothing else, and believes nothing: bj_wire_check()
+ * holds every field against its range and every descriptor against its type. */
+
+enum { BJ_WIRE_MAGIC = 0x42454c4c, BJ_WIRE_VERSION = 1 };
+
+/* Ceilings that no setting can lift: the launcher's own idea of a sane jar. */
+#define BJ_WIRE_MEMORY_MIN     (UINT64_C(4) << 20)
+#define BJ_WIRE_MEMORY_MAX     (UINT64_C(1) << 42)
+#define BJ_WIRE_TMP_MAX        (UINT64_C(1) << 40)
+#define BJ_WIRE_TIMEOUT_NS_MAX (UINT64_C(86400) * 1000000000u)
+#define BJ_WIRE_PIDS_MAX       32768u
+#define BJ_WIRE_CPU_MILLI_MAX  1024000u
+#define BJ_WIRE_SPEC_MAX       (UINT64_C(256) << 20)
+#define BJ_WIRE_OUT_FILES_MAX  100000u
+#define BJ_WIRE_OUT_BYTES_MAX  (UINT64_C(1) << 40)
+#define BJ_WIRE_FILTER_MAX     4096u /* instructions */
+
+enum bj_wire_flag {
+	BJ_WIRE_CHECK_ONLY = 1 << 0, /* stop after the interpreter's own syntax check */
+	BJ_WIRE_HAS_SECCOMP = 1 << 1,
+	BJ_WIRE_HAS_OUT = 1 << 2,
+	BJ_WIRE_ALL_FLAGS = (1 << 3) - 1,
+};
+
+/* Descriptors of a launch, in this order; the two last only with their flag. */
+enum bj_wire_fd {
+	BJ_WIRE_FD_REPLY,   /* seqpacket socket: replies; its end of file cancels the run */
+	BJ_WIRE_FD_SPEC,    /* sealed memory file: a pack */
+	BJ_WIRE_FD_STDIN,   /* pipe */
+	BJ_WIRE_FD_STDOUT,  /* pipe */
+	BJ_WIRE_FD_STDERR,  /* pipe */
+	BJ_WIRE_FD_VERDICT, /* pipe: one struct bj_wire_verdict */
+	BJ_WIRE_FD_FIXED,
+	BJ_WIRE_FD_MAX = BJ_WIRE_FD_FIXED + 2, /* sealed filter, pipe for out/ */
+};
+
+struct bj_wire_launch {
+	uint32_t magic, version;
+	uint32_t flags;
+	uint32_t language;
+	uint64_t memory;
+	uint64_t tmp_size;
+	uint64_t timeout_ns;
+	uint64_t out_bytes;
+	uint32_t cpu_milli;
+	uint32_t pids;
+	uint32_t out_files;
+	uint32_t reserved; /* zero */
+};
+
+/* What the interpreter said of the script before its first line ran. Written by our own code in
+ * the jar; the descriptor is closed before the script runs. */
+enum bj_wire_verdict_kind { BJ_VERDICT_OK = 1, BJ_VERDICT_SYNTAX = 2 };
+struct bj_wire_verdict {
+	uint32_t kind;
+	uint32_t line;   /* from 1; 0: unknown */
+	uint32_t column; /* from 1; 0: unknown */
+	char message[500];
+};
+
+enum bj_wire_reply_kind {
+	BJ_REPLY_HELLO = 1, /* on the control socket, once: the launcher is up or says why not */
+	BJ_REPLY_STARTED,   /* the script's process is sealed and executes the interpreter */
+	BJ_REPLY_ENDED,     /* all processes of the jar are gone */
+	BJ_REPLY_FAILED,    /* no run took place: err says why */
+};
+
+struct bj_wire_reply {
+	uint32_t magic;
+	uint32_t kind;
+	int32_t wait_status; /* of the script, from the kernel */
+	uint32_t cause;      /* enum bj_cause */
+	uint64_t duration_ns;
+	uint64_t cpu_ns;
+	uint64_t peak_memory;
+	uint64_t layers; /* bits of enum bj_layer_id */
+	uint32_t landlock_abi;
+	uint8_t cgroup_version; /* 0: none */
+	uint8_t own_uid;
+	uint8_t cleanup_ok;
+	uint8_t pad;
+	uint32_t swept; /* HELLO: leftovers of dead belljars that were removed */
+	struct bj_err err;
+};
+
+/* A wish of the front about a run, one byte on the reply socket. */
+enum bj_wire_wish { BJ_WISH_CANCEL = 'c', BJ_WISH_OUTPUT = 'o' };
+
+/* Whether @msg and its descriptors are sane. 0 or negative with @err. */
+int bj_wire_check(const struct bj_wire_launch *msg, size_t size, const int *fds, size_t n_fds,
+		  struct bj_err *err);

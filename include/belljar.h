@@ -154,6 +154,7 @@ struct bj_result {
 	int exit_code; /* -1: none */
 	int signal;    /* 0: none */
 	bool timeout;
+	bool no_interpreter; /* cause infrastructure: the interpreter is missing */
 	bool validation_failed;
 	char *validation_error; /* NULL: none */
 	char *error;            /* one sentence; NULL: none */

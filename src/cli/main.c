@@ -7,6 +7,7 @@
 #include <string.h>
 
 const struct bj_verb *const bj_verbs[] = {
+	&bj_verb_run,
 	&bj_verb_config,
 	&bj_verb_completion,
 	NULL,

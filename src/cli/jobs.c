@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Several scripts at once: a few threads take one after the other from a list. */
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "cli/options.h"
+#include "cli/run.h"
+#include "spec/names.h"
+
+#include <poll.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+struct outcome {
+	int status;
+	char cause[24];
+	double seconds;
+};
+
+struct jobs {
+	struct belljar *bj;
+	const struct bj_run_request *req;
+	int cancel_fd;
+	struct outcome *outcomes; /* by script */
+	pthread_mutex_t lock;     /* over what follows, and over standard output */
+	size_t next, done, failed;
+	bool progress, broken;
+};
+
+static void show_progress(struct jobs *jobs)
+{
+	if (jobs->progress)
+		fprintf(stderr, "\r%zu of %zu done, %zu failed ", jobs->done, jobs->req->n_scripts,
+			jobs->failed);
+}
+
+static void record(struct jobs *jobs, size_t i, const struct bj_result *result,
+		   const struct bj_err *err)
+{
+	struct outcome *o = &jobs->outcomes[i];
+	AUTO_FREE char *line = jobs->req->json && result ? bj_result_to_json(result) : NULL;
+
+	o->status = result ? bj_run_exit_status(result) : BJ_EXIT_FAILED;
+	snprintf(o->cause, sizeof(o->cause), "%s",
+		 bj_cause_name(result ? result->cause : BJ_CAUSE_INFRASTRUCTURE));
+	o->seconds = result ? (double)result->duration_us / 1e6 : 0;
+	pthread_mutex_lock(&jobs->lock);
+	jobs->done++;
+	jobs->failed += o->status != 0;
+	if (line && (puts(line) == EOF || fflush(stdout) != 0))
+		jobs->broken = true;
+	if (!result)
+		fprintf(stderr, "belljar: %s: %s\n", jobs->req->scripts[i].path, err->msg);
+	show_progress(jobs);
+	pthread_mutex_unlock(&jobs->lock);
+}
+
+static bool cancelled(const struct jobs *jobs)
+{
+	struct pollfd p = { .fd = jobs->cancel_fd, .events = POLLIN };
+
+	return poll(&p, 1, 0) > 0;
+}
+
+static size_t take_next(struct jobs *jobs)
+{
+	pthread_mutex_lock(&jobs->lock);
+
+	const size_t i = jobs->next < jobs->req->n_scripts ? jobs->next++ : SIZE_MAX;
+
+	pthread_mutex_unlock(&jobs->lock);
+	return i;
+}
+
+static void *work(void *ctx)
+{
+	struct jobs *jobs = ctx;
+	size_t i;
+
+	while (!cancelled(jobs) && (i = take_next(jobs)) != SIZE_MAX) {
+		struct bj_result *result = NULL;
+		struct bj_err err = { 0 };
+		struct bj_spec spec;
+
+		bj_run_fill_spec(jobs->req, &jobs->req->scripts[i], jobs->bj, &spec);
+		spec.cancel_fd = jobs->cancel_fd;
+		bj_run(jobs->bj, &spec, &result, &err);
+		record(jobs, i, result, &err);
+		bj_result_free(result);
+	}
+	return NULL;
+}
+
+static void print_summary(const struct jobs *jobs, double seconds)
+{
+	FILE *to = jobs->req->json ? stderr : stdout;
+
+	if (jobs->progress)
+		fprintf(stderr, "\r%40s\r", "");
+	if (jobs->req->quiet)
+		return;
+	fprintf(to, "%-40s %-14s %6s %9s\n", "script", "cause", "exit", "seconds");
+	for (size_t i = 0; i < jobs->req->n_scripts; i++)
+		fprintf(to, "%-40s %-14s %6d %9.3f\n", jobs->req->scripts[i].path,
+			jobs->outcomes[i].cause, jobs->outcomes[i].status,
+			jobs->outcomes[i].seconds);
+	fprintf(to, "%zu run, %zu failed, %.3f s\n", jobs->done, jobs->failed, seconds);
+}
+
+/* Every thread has a stack of its own; runs keep their blocks on it. */
+static int start_threads(struct jobs *jobs, pthread_t *threads, unsigned int n)
+{
+	pthread_attr_t attr;
+	unsigned int started = 0;
+
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, 512 << 10);
+	while (started < n && pthread_create(&threads[started], &attr, work, jobs) == 0)
+		started++;
+	pthread_attr_destroy(&attr);
+	return (int)started;
+}
+
+int bj_jobs_run(struct belljar *bj, const struct bj_run_request *req, int cancel_fd)
+{
+	const uint64_t start = bj_clock_now();
+	const unsigned int want =
+		req->jobs < req->n_scripts ? req->jobs : (unsigned int)req->n_scripts;
+	struct jobs jobs = { .bj = bj,
+			     .req = req,
+			     .cancel_fd = cancel_fd,
+			     .progress = !req->quiet && isatty(STDERR_FILENO),
+			     .lock = PTHREAD_MUTEX_INITIALIZER };
+	AUTO_FREE pthread_t *threads = calloc(want, sizeof(*threads));
+	jobs.outcomes = calloc(req->n_scripts, sizeof(*jobs.outcomes));
+	if (!threads || !jobs.outcomes) {
+		free(jobs.outcomes);
+		fprintf(stderr, "belljar: out of memory\n");
+		return BJ_EXIT_FAILED;
+	}
+	for (size_t i = 0; i < req->n_scripts; i++)
+		jobs.outcomes[i] = (struct outcome){ .status = BJ_EXIT_FAILED, .cause = "not run" };
+
+	const int n = start_threads(&jobs, threads, want);
+
+	for (int i = 0; i < n; i++)
+		pthread_join(threads[i], NULL);
+	print_summary(&jobs, (double)(bj_clock_now() - start) / 1e9);
+	free(jobs.outcomes);
+	if (cancelled(&jobs))
+		return 130;
+	return jobs.failed > 0 || jobs.done < req->n_scripts || jobs.broken ? 1 : 0;
+}

@@ -1,0 +1,549 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/run.h"
+
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "base/fd.h"
+#include "base/log.h"
+#include "cli/options.h"
+#include "engine/engine.h"
+#include "jar/pack.h"
+#include "spec/names.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/stat.h>
+
+enum { MAX_LIST = 256 };
+
+static const struct bj_option OPTIONS[] = {
+	{ .name = "language",
+	  .letter = 'l',
+	  .arg = "LANG",
+	  .help = "python or bash; else by first line or suffix" },
+	{ .name = "timeout",
+	  .letter = 't',
+	  .arg = "TIME",
+	  .key = "limits.timeout",
+	  .help = "wall-clock limit: 30, 1.5s, 2m" },
+	{ .name = "memory",
+	  .letter = 'm',
+	  .arg = "SIZE",
+	  .key = "limits.memory",
+	  .help = "memory limit: 512MiB, 1G" },
+	{ .name = "cpus", .arg = "N", .key = "limits.cpus", .help = "CPU limit: 0.5, 2" },
+	{ .name = "pids", .arg = "N", .key = "limits.pids", .help = "processes and threads" },
+	{ .name = "tmp-size",
+	  .arg = "SIZE",
+	  .key = "limits.tmp_size",
+	  .help = "room in /tmp and in the working directory, each" },
+	{ .name = "max-output",
+	  .arg = "SIZE",
+	  .key = "limits.max_output",
+	  .help = "bytes kept per stream in the result" },
+	{ .name = "profile",
+	  .arg = "NAME",
+	  .key = "profile",
+	  .help = "a named set of limits: default, analysis" },
+	{ .name = "backend", .arg = "NAME", .key = "backend", .help = "native, docker, direct" },
+	{ .name = "image",
+	  .arg = "NAME",
+	  .key = "image",
+	  .help = "where the interpreters come from: host" },
+	{ .name = "policy", .arg = "NAME", .key = "check.policy", .help = "strict, default, off" },
+	{ .name = "trust", .help = "skip the import and danger checks for this run; recorded" },
+	{ .name = "seccomp",
+	  .arg = "FILE",
+	  .key = "seccomp",
+	  .help = "a seccomp profile in Docker's JSON format" },
+	{ .name = "env",
+	  .letter = 'e',
+	  .arg = "K=V",
+	  .help = "add a variable to the script's environment" },
+	{ .name = "stdin", .arg = "FILE", .help = "what the script reads; - is belljar's own" },
+	{ .name = "in",
+	  .letter = 'i',
+	  .arg = "FILE",
+	  .help = "a read-only input in the working directory" },
+	{ .name = "out", .letter = 'o', .arg = "DIR", .help = "where files from out/ go" },
+	{ .name = "jobs", .letter = 'j', .arg = "N", .help = "run several scripts, N at once" },
+	{ .name = "json", .help = "print the result object and nothing else" },
+	{ .name = "quiet", .letter = 'q', .help = "print only what the script prints" },
+	{ .name = "config", .letter = 'c', .arg = "FILE", .help = "read this settings file" },
+	{ .name = "log-level",
+	  .arg = "LEVEL",
+	  .key = "log_level",
+	  .help = "error, warn, info, debug" },
+	{ 0 },
+};
+
+/* The command line as it was parsed: names only, nothing opened. */
+struct line {
+	const char *files[MAX_LIST], *args[MAX_LIST], *env[MAX_LIST], *inputs[MAX_LIST];
+	size_t n_files, n_args, n_env, n_inputs;
+	struct bj_override overrides[32];
+	size_t n_overrides;
+	const char *language, *stdin_path, *out, *config, *jobs;
+	bool json, quiet, trust;
+};
+
+/* --- parsing ---------------------------------------------------------------------------------- */
+
+static int add(const char **list, size_t *n, const char *value, struct bj_err *err)
+{
+	/* The last place stays NULL. */
+	if (*n == MAX_LIST - 1)
+		return bj_err_set(err, BJ_E_LIMIT, 0, "more than %d of one kind of argument",
+				  MAX_LIST - 1);
+	list[(*n)++] = value;
+	return 0;
+}
+
+static int add_env(struct line *line, const char *value, struct bj_err *err)
+{
+	const char *p = value;
+
+	while (isalnum((unsigned char)*p) || *p == '_')
+		p++;
+	if (p == value || *p != '=' || isdigit((unsigned char)value[0]))
+		return bj_err_set(err, BJ_E_INVALID, 0, "--env %.60s: say NAME=VALUE", value);
+	return add(line->env, &line->n_env, value, err);
+}
+
+static int take_option(struct line *line, const struct bj_parse *p, struct bj_err *err)
+{
+	const struct {
+		const char *name;
+		const char **text;
+		bool *flag;
+	} plain[] = {
+		{ "language", &line->language, NULL }, { "stdin", &line->stdin_path, NULL },
+		{ "out", &line->out, NULL },           { "config", &line->config, NULL },
+		{ "jobs", &line->jobs, NULL },         { "json", NULL, &line->json },
+		{ "quiet", NULL, &line->quiet },       { "trust", NULL, &line->trust },
+	};
+	const char *name = p->option->name;
+
+	if (p->option->key) {
+		if (line->n_overrides == BJ_ARRAY_SIZE(line->overrides))
+			return bj_err_set(err, BJ_E_LIMIT, 0, "too many options");
+		line->overrides[line->n_overrides++] = (struct bj_override){ .key = p->option->key,
+									     .value = p->value,
+									     .flag = name };
+		return 0;
+	}
+	if (strcmp(name, "env") == 0)
+		return add_env(line, p->value, err);
+	if (strcmp(name, "in") == 0)
+		return add(line->inputs, &line->n_inputs, p->value, err);
+	for (size_t i = 0; i < BJ_ARRAY_SIZE(plain); i++)
+		if (strcmp(name, plain[i].name) == 0) {
+			if (plain[i].flag)
+				*plain[i].flag = true;
+			else
+				*plain[i].text = p->value;
+		}
+	return 0;
+}
+
+static int parse(int argc, char **argv, struct line *line, struct bj_err *err)
+{
+	struct bj_parse p = { .argc = argc, .argv = argv, .next = 1 };
+	int r;
+
+	while ((r = bj_options_next(&p, OPTIONS, err)) > 0) {
+		if (p.option)
+			r = take_option(line, &p, err);
+		else if (p.only_plain && line->n_files > 0)
+			r = add(line->args, &line->n_args, p.value, err);
+		else
+			r = add(line->files, &line->n_files, p.value, err);
+		if (r < 0)
+			return r;
+	}
+	if (r == 0 && line->n_files == 0)
+		return bj_err_set(err, BJ_E_INVALID, 0,
+				  "no script given: belljar run FILE, or - for standard input");
+	return r;
+}
+
+/* --- opening ---------------------------------------------------------------------------------- */
+
+static void request_done(struct bj_run_request *req)
+{
+	for (size_t i = 0; i < req->n_scripts; i++)
+		bj_script_done(&req->scripts[i]);
+	for (size_t i = 0; i < req->n_inputs; i++)
+		free((void *)req->inputs[i].data);
+	free(req->scripts);
+	free(req->inputs);
+	if (req->stdin_fd >= 0)
+		close(req->stdin_fd);
+	if (req->out_dir_fd >= 0)
+		close(req->out_dir_fd);
+}
+
+#define AUTO_REQUEST __attribute__((cleanup(request_done)))
+
+/* Everything the user named is opened with the user's own rights, then these are given up. */
+struct opened {
+	int scripts[MAX_LIST], inputs[MAX_LIST];
+};
+
+static int open_all(const struct line *line, struct opened *opened, struct bj_run_request *req,
+		    struct bj_err *err)
+{
+	for (size_t i = 0; i < line->n_files; i++)
+		if ((opened->scripts[i] = bj_script_open(line->files[i], err)) < 0)
+			return -err->code;
+	for (size_t i = 0; i < line->n_inputs; i++)
+		if ((opened->inputs[i] = bj_script_open(line->inputs[i], err)) < 0)
+			return -err->code;
+	if (line->stdin_path && (req->stdin_fd = bj_script_open(line->stdin_path, err)) < 0)
+		return -err->code;
+	if (!line->out)
+		return 0;
+	if (mkdir(line->out, 0777) < 0 && errno != EEXIST)
+		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot make the directory %.150s",
+				  line->out);
+	req->out_dir_fd = open(line->out, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (req->out_dir_fd < 0)
+		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot open the directory %.150s",
+				  line->out);
+	if (faccessat(req->out_dir_fd, ".", W_OK | X_OK, AT_EACCESS) < 0)
+		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot write to %.150s", line->out);
+	return 0;
+}
+
+static int read_input(struct bj_run_request *req, const char *path, int fd, struct bj_err *err)
+{
+	struct bj_script file = { 0 };
+	int r = bj_script_read_input(&file, path, fd, err);
+
+	if (r == 0 && !bj_pack_name_ok(file.name, strlen(file.name)))
+		r = bj_err_set(err, BJ_E_INVALID, 0, "--in %.100s: not a name for a file", path);
+	for (size_t i = 0; r == 0 && i < req->n_inputs; i++)
+		if (strcmp(req->inputs[i].name, file.name) == 0)
+			r = bj_err_set(err, BJ_E_INVALID, 0,
+				       "--in %.100s: two inputs have this name", path);
+	if (r == 0 && strcmp(file.name, "out") == 0)
+		r = bj_err_set(err, BJ_E_INVALID, 0, "--in %.100s: out is taken", path);
+	if (r < 0) {
+		bj_script_done(&file);
+		return r;
+	}
+
+	const char *slash = strrchr(path, '/');
+	const size_t size = file.text.size;
+
+	req->inputs[req->n_inputs++] = (struct bj_input){ .name = slash ? slash + 1 : path,
+							  .data = bj_buf_take(&file.text),
+							  .size = size };
+	return 0;
+}
+
+static int read_all(const struct line *line, struct opened *opened, struct bj_run_request *req,
+		    struct bj_err *err)
+{
+	req->scripts = calloc(line->n_files, sizeof(*req->scripts));
+	req->inputs = calloc(line->n_inputs + 1, sizeof(*req->inputs));
+	if (!req->scripts || !req->inputs)
+		return bj_err_set(err, BJ_E_SYSTEM, ENOMEM, "cannot read the scripts");
+	for (size_t i = 0; i < line->n_files; i++) {
+		const int r = bj_script_read(&req->scripts[req->n_scripts++], line->files[i],
+					     bj_take_fd(&opened->scripts[i]), line->language, err);
+
+		if (r < 0)
+			return r;
+	}
+	for (size_t i = 0; i < line->n_inputs; i++) {
+		const int r = read_input(req, line->inputs[i], bj_take_fd(&opened->inputs[i]), err);
+
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static int count_jobs(const struct line *line, unsigned int *ret, struct bj_err *err)
+{
+	char *end = NULL;
+
+	if (!line->jobs) {
+		*ret = line->n_files > 1 ? (unsigned int)sysconf(_SC_NPROCESSORS_ONLN) : 0;
+		return 0;
+	}
+
+	const unsigned long n = strtoul(line->jobs, &end, 10);
+
+	if (*end || end == line->jobs || n < 1 || n > 1000)
+		return bj_err_set(err, BJ_E_INVALID, 0, "--jobs %.40s: say a number from 1 to 1000",
+				  line->jobs);
+	*ret = (unsigned int)n;
+	return 0;
+}
+
+/* --- one script ------------------------------------------------------------------------------- */
+
+void bj_run_fill_spec(const struct bj_run_request *req, const struct bj_script *script,
+		      const struct belljar *bj, struct bj_spec *spec)
+{
+	bj_spec_init(bj, script->language, spec);
+	spec->script = script->text.data;
+	spec->script_size = script->text.size;
+	spec->trust = req->trust;
+	spec->args = req->args;
+	spec->env = req->env;
+	spec->inputs = req->inputs;
+	spec->n_inputs = req->n_inputs;
+	spec->stdin_fd = req->stdin_fd;
+	spec->out_dir_fd = req->out_dir_fd;
+	if (script->name[0] && bj_pack_name_ok(script->name, strlen(script->name)))
+		spec->name = script->name;
+}
+
+int bj_run_exit_status(const struct bj_result *r)
+{
+	switch (r->cause) {
+	case BJ_CAUSE_EXITED:
+		return r->exit_code;
+	case BJ_CAUSE_TIMEOUT:
+		return BJ_EXIT_TIMEOUT;
+	case BJ_CAUSE_REJECTED:
+	case BJ_CAUSE_DENIED:
+	case BJ_CAUSE_EXPIRED:
+	case BJ_CAUSE_QUOTA:
+		return BJ_EXIT_REJECTED;
+	case BJ_CAUSE_CANCELLED:
+		return 128 + SIGINT;
+	case BJ_CAUSE_SIGNAL:
+	case BJ_CAUSE_OOM:
+	case BJ_CAUSE_PIDS:
+	case BJ_CAUSE_OUTPUT:
+	case BJ_CAUSE_SECCOMP:
+		return 128 + (r->signal ? r->signal : SIGKILL);
+	default:
+		return r->no_interpreter ? BJ_EXIT_NO_INTERPRETER : BJ_EXIT_FAILED;
+	}
+}
+
+/* Where live output goes. */
+struct live {
+	int cancel_fd;
+	bool terminal[2];
+	int broken; /* errno of the first write that failed */
+};
+
+/* On a terminal, what a script prints must not drive the terminal: control characters are shown
+ * as ^X, all but tab and line ends. */
+static void write_visible(int fd, const char *data, size_t size)
+{
+	AUTO_BUF struct bj_buf text = { 0 };
+
+	for (size_t i = 0; i < size; i++) {
+		const unsigned char c = (unsigned char)data[i];
+		const bool c1 = c == 0xc2 && i + 1 < size && (unsigned char)data[i + 1] < 0xa0;
+
+		if ((c < 0x20 && c != '\n' && c != '\t' && c != '\r') || c == 0x7f)
+			bj_buf_printf(&text, "^%c", c ^ 0x40);
+		else if (c1)
+			bj_buf_puts(&text, "?");
+		else
+			bj_buf_add(&text, data + i, 1);
+		i += c1;
+	}
+	bj_fd_write_all(fd, text.data, text.size);
+}
+
+static void on_event(void *ctx, const struct bj_event *event)
+{
+	struct live *live = ctx;
+
+	if (event->kind == BJ_EV_STATE || live->broken)
+		return;
+
+	const int fd = event->kind == BJ_EV_STDOUT ? STDOUT_FILENO : STDERR_FILENO;
+
+	if (live->terminal[fd - 1]) {
+		write_visible(fd, event->data, event->size);
+		return;
+	}
+
+	const int r = bj_fd_write_all(fd, event->data, event->size);
+
+	if (r < 0) {
+		live->broken = -r;
+		eventfd_write(live->cancel_fd, 1);
+	}
+}
+
+static void print_findings(const struct bj_result *r)
+{
+	for (size_t i = 0; i < r->n_findings; i++)
+		if (r->findings[i].blocks)
+			fprintf(stderr, "  line %u: %s [%s, %s]\n", r->findings[i].line,
+				r->findings[i].message, r->findings[i].rule,
+				bj_severity_name(r->findings[i].severity));
+}
+
+/* What happened, for a person, when it is not plain from the script's own output. */
+static void tell(const struct bj_run_request *req, const struct bj_result *r)
+{
+	if (req->quiet || !r->error || r->cause == BJ_CAUSE_EXITED)
+		return;
+	fprintf(stderr, "belljar: %s (cause: %s)\n", r->error, bj_cause_name(r->cause));
+	if (r->cause == BJ_CAUSE_REJECTED)
+		print_findings(r);
+}
+
+static int print_json(const struct bj_result *r)
+{
+	AUTO_FREE char *line = bj_result_to_json(r);
+
+	if (!line || puts(line) == EOF || fflush(stdout) != 0) {
+		fprintf(stderr, "belljar: cannot write to standard output: %s\n", strerror(errno));
+		return -1;
+	}
+	return 0;
+}
+
+static int run_one(struct belljar *bj, const struct bj_run_request *req, int cancel_fd,
+		   struct bj_err *err)
+{
+	struct live live = { .cancel_fd = cancel_fd,
+			     .terminal = { isatty(STDOUT_FILENO), isatty(STDERR_FILENO) } };
+	struct bj_result *result = NULL;
+	struct bj_spec spec;
+
+	bj_run_fill_spec(req, &req->scripts[0], bj, &spec);
+	spec.cancel_fd = cancel_fd;
+	if (!req->json) {
+		spec.on_event = on_event;
+		spec.event_ctx = &live;
+	}
+
+	const int r = bj_run(bj, &spec, &result, err);
+
+	if (r < 0)
+		return r;
+
+	int status = bj_run_exit_status(result);
+
+	if (req->json) {
+		if (print_json(result) < 0)
+			status = BJ_EXIT_FAILED;
+	} else if (live.broken) {
+		fprintf(stderr, "belljar: cannot write the script's output: %s\n",
+			strerror(live.broken));
+		status = BJ_EXIT_FAILED;
+	} else {
+		tell(req, result);
+	}
+	bj_result_free(result);
+	return status;
+}
+
+/* --- the verb --------------------------------------------------------------------------------- */
+
+static volatile sig_atomic_t cancel_event = -1; /* for the handler alone */
+
+static void on_signal(int sig)
+{
+	const int saved = errno;
+
+	(void)sig;
+	if (cancel_event >= 0)
+		eventfd_write(cancel_event, 1);
+	errno = saved;
+}
+
+static int watch_signals(void)
+{
+	const struct sigaction cancel = { .sa_handler = on_signal };
+
+	cancel_event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	signal(SIGPIPE, SIG_IGN);
+	sigaction(SIGINT, &cancel, NULL);
+	sigaction(SIGTERM, &cancel, NULL);
+	sigaction(SIGHUP, &cancel, NULL);
+	return cancel_event;
+}
+
+static int fail(bool json, const struct belljar *bj, const struct bj_err *err)
+{
+	if (json) {
+		struct bj_result *result = bj_engine_failure(bj, err->msg);
+
+		if (result)
+			print_json(result);
+		bj_result_free(result);
+	}
+	fprintf(stderr, "belljar: %s\n", err->msg);
+	return BJ_EXIT_FAILED;
+}
+
+static int open_and_run(const struct line *line, struct belljar *bj, struct bj_err *err)
+{
+	AUTO_REQUEST struct bj_run_request req = { .stdin_fd = -1,
+						   .out_dir_fd = -1,
+						   .args = (const char **)line->args,
+						   .env = (const char **)line->env,
+						   .json = line->json,
+						   .quiet = line->quiet,
+						   .trust = line->trust };
+	struct opened opened;
+	int r = count_jobs(line, &req.jobs, err);
+
+	if (r == 0)
+		r = open_all(line, &opened, &req, err);
+	if (r == 0)
+		r = bj_engine_drop_privileges(err);
+	if (r == 0)
+		r = read_all(line, &opened, &req, err);
+	if (r < 0)
+		return r;
+
+	const int cancel_fd = watch_signals();
+
+	return req.jobs ? bj_jobs_run(bj, &req, cancel_fd) : run_one(bj, &req, cancel_fd, err);
+}
+
+static int verb_run(int argc, char **argv)
+{
+	struct line line = { 0 };
+	struct bj_err err = { 0 };
+	struct bj_settings *settings = NULL;
+	struct belljar *bj = NULL;
+	int r = parse(argc, argv, &line, &err);
+
+	if (r == 0)
+		r = bj_settings_load(line.config, line.overrides, line.n_overrides, &settings,
+				     &err);
+	if (r == 0) {
+		bj_log_set_level(settings->log_level);
+		r = bj_engine_new(settings, &bj, &err);
+	}
+	if (r == 0)
+		r = open_and_run(&line, bj, &err);
+
+	const int status = r < 0 ? fail(line.json, bj, &err) : r;
+
+	bj_close(bj);
+	return status;
+}
+
+const struct bj_verb bj_verb_run = {
+	.name = "run",
+	.args = "[OPTIONS] FILE|- [-- ARGS]",
+	.summary = "check a script, run it sealed, return what it did",
+	.example = "  belljar run script.py\n"
+		   "  belljar run --timeout 10 --memory 256MiB --in data.csv --out results job.py\n"
+		   "  echo 'print(6*7)' | belljar run --language python --json -",
+	.options = OPTIONS,
+	.run = verb_run,
+};

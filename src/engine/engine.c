@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "engine/engine.h"
+
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "jar/creds.h"
+#include "jar/layers.h"
+#include "seccomp/profile.h"
+
+#include <errno.h>
+#include <string.h>
+
+static int start_launcher(struct belljar *bj, struct bj_err *err)
+{
+	static const enum bj_mounts_proc procs[] = {
+		[BJ_PROC_PID] = BJ_MOUNTS_PROC_PID,
+		[BJ_PROC_COMPAT] = BJ_MOUNTS_PROC_COMPAT,
+		[BJ_PROC_NONE] = BJ_MOUNTS_PROC_NONE,
+	};
+	const struct bj_settings *s = bj->settings;
+	const struct bj_launch_settings launch = {
+		.cgroup = s->cgroup,
+		.uid_base = s->uid_base,
+		.uid_count = s->uid_count,
+		.required = s->require == BJ_REQUIRE_FULL ? BJ_LAYERS_FULL : BJ_LAYERS_BASIC,
+		.python = s->python,
+		.bash = s->bash,
+		.proc = procs[s->proc],
+	};
+
+	return bj_launcher_new(&launch, &bj->launcher, err);
+}
+
+static int compile_filter(struct belljar *bj, struct bj_err *err)
+{
+	if (!bj->settings->seccomp)
+		return 0;
+	bj->filter = calloc(1, sizeof(*bj->filter));
+	if (!bj->filter)
+		return bj_err_set(err, BJ_E_SYSTEM, ENOMEM, "cannot read the seccomp profile");
+	return bj_profile_compile_file(bj->settings->seccomp, bj->filter, err);
+}
+
+int bj_engine_new(struct bj_settings *settings_take, struct belljar **ret, struct bj_err *err)
+{
+	struct belljar *bj = calloc(1, sizeof(*bj));
+
+	if (!bj) {
+		bj_settings_free(settings_take);
+		return bj_err_set(err, BJ_E_SYSTEM, ENOMEM, "cannot open belljar");
+	}
+	bj->settings = settings_take;
+
+	/* The launcher comes first: it is forked from a process that has read nothing yet, and
+	 * comes up while the rest is made. */
+	int r = start_launcher(bj, err);
+
+	if (r == 0)
+		r = bj_checker_new(bj->settings->user_rules, &bj->checker, err);
+	if (r == 0)
+		r = compile_filter(bj, err);
+	if (r < 0) {
+		bj_close(bj);
+		return r;
+	}
+	*ret = bj;
+	return 0;
+}
+
+int bj_open(const char *config_file, struct belljar **ret_bj, struct bj_err *err)
+{
+	struct bj_settings *settings = NULL;
+	const int r = bj_settings_load(config_file, NULL, 0, &settings, err);
+
+	return r < 0 ? r : bj_engine_new(settings, ret_bj, err);
+}
+
+void bj_close(struct belljar *bj)
+{
+	if (!bj)
+		return;
+	bj_launcher_free(bj->launcher);
+	bj_checker_free(bj->checker);
+	bj_settings_free(bj->settings);
+	if (bj->filter)
+		bj_buf_done(bj->filter);
+	free(bj->filter);
+	free(bj);
+}
+
+void bj_spec_init(const struct belljar *bj, enum bj_language language, struct bj_spec *spec)
+{
+	*spec = (struct bj_spec){
+		.language = language,
+		.backend = bj->settings->backend,
+		.policy = bj->settings->policy,
+		.limits = bj->settings->limits,
+		.stdin_fd = -1,
+		.out_dir_fd = -1,
+		.cancel_fd = -1,
+		.seccomp = bj->filter ? bj->filter->data : NULL,
+		.seccomp_size = bj->filter ? bj->filter->size : 0,
+	};
+}
+
+int bj_cleanup_all(struct belljar *bj, struct bj_err *err)
+{
+	unsigned int swept = 0;
+	const int r = bj_launcher_ready(bj->launcher, &swept, err);
+
+	return r < 0 ? r : (int)swept;
+}
+
+int bj_engine_drop_privileges(struct bj_err *err)
+{
+	const int r = bj_creds_drop_caps(NULL);
+
+	/* An ordinary user has no bounding set to drop, and nothing to lose. */
+	(void)r;
+	return bj_creds_no_new_privs(err);
+}
+
+struct bj_result *bj_engine_failure(const struct belljar *bj, const char *message)
+{
+	struct bj_result *result = calloc(1, sizeof(*result));
+
+	if (!result)
+		return NULL;
+	result->state = BJ_FINISHED;
+	result->cause = BJ_CAUSE_INFRASTRUCTURE;
+	result->exit_code = -1;
+	result->cleanup_success = true;
+	result->error = strdup(message);
+	if (bj) {
+		result->runtime = bj->settings->backend;
+		result->policy = bj->settings->policy;
+		result->asked = result->effective = bj->settings->limits;
+	}
+	return result;
+}

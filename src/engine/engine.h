@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "check/check.h"
+#include "config/settings.h"
+#include "jar/launch.h"
+
+/* What bj_open() makes, for doors that bring settings of their own. */
+struct belljar {
+	struct bj_settings *settings;
+	struct bj_checker *checker;
+	struct bj_launcher *launcher;
+	struct bj_buf *filter; /* the compiled custom profile; NULL: none */
+};
+
+/* As bj_open(), with settings that the caller made. Takes them, also on failure. */
+int bj_engine_new(struct bj_settings *settings_take, struct belljar **ret, struct bj_err *err);
+
+/* Give up every capability of this process. Call it once all files that the caller named are
+ * open: what comes after reads bytes that nobody vouches for. */
+int bj_engine_drop_privileges(struct bj_err *err);
+
+/* A result for a run that never was: cause infrastructure, @message as its error. NULL: no
+ * memory. */
+struct bj_result *bj_engine_failure(const struct belljar *bj, const char *message);

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Theory of operation: the life of one run.
+ *
+ *	check   every layer but syntax reads the text; a blocking finding ends it here, and nothing
+ *		was started for it
+ *	run     the backend starts the interpreter in its jar, which parses the script before its
+ *		first line and says what it found
+ *	result  one value: what was found, what happened, what was enforced
+ *
+ * bj_run() may be called from many threads; runs share nothing but the launcher and the rules. */
+
+#include "backend/backend.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/err.h"
+#include "engine/engine.h"
+#include "spec/names.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+
+static void new_id(char *id)
+{
+	unsigned char bytes[16] = { 0 };
+	ssize_t n;
+
+	do
+		n = getrandom(bytes, sizeof(bytes), 0);
+	while (n < 0 && errno == EINTR);
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		snprintf(id + 2 * i, 3, "%02x", bytes[i]);
+}
+
+static struct bj_result *new_result(const struct bj_spec *spec)
+{
+	struct bj_result *r = calloc(1, sizeof(*r));
+
+	if (!r)
+		return NULL;
+	memcpy(r->id, spec->id, sizeof(r->id));
+	r->state = BJ_RUNNING;
+	r->exit_code = -1;
+	r->language = spec->language;
+	r->runtime = spec->backend;
+	r->policy = spec->policy;
+	r->trusted = spec->trust;
+	r->asked = r->effective = spec->limits;
+	if (spec->timeout_asked_ms)
+		r->asked.timeout_ms = spec->timeout_asked_ms;
+	r->cleanup_success = true;
+	r->started_unix_ms = bj_clock_unix_ms();
+	return r;
+}
+
+/* --- check ------------------------------------------------------------------------------------ */
+
+static enum bj_layer_mode import_mode(const struct belljar *bj, const struct bj_spec *spec)
+{
+	static const enum bj_layer_mode modes[] = {
+		[BJ_IMPORTS_BLOCK] = BJ_LAYER_BLOCK,
+		[BJ_IMPORTS_WARN] = BJ_LAYER_WARN,
+		[BJ_IMPORTS_OFF] = BJ_LAYER_OFF,
+	};
+
+	if (bj->settings->imports != BJ_IMPORTS_AUTO)
+		return modes[bj->settings->imports];
+	/* In a jar the kernel is the wall; without one the list is all there is. */
+	return spec->backend == BJ_BACKEND_DIRECT ? BJ_LAYER_BLOCK : BJ_LAYER_WARN;
+}
+
+static struct bj_check_request check_request(const struct belljar *bj, const struct bj_spec *spec)
+{
+	const struct bj_strings *list = &bj->settings->blocked_imports;
+
+	return (struct bj_check_request){
+		.language = spec->language,
+		.text = spec->script,
+		.size = spec->script_size,
+		.policy = spec->policy,
+		.trust = spec->trust,
+		.imports = import_mode(bj, spec),
+		.blocked_imports = list->n ? (const char *const *)list->items : NULL,
+		.max_chars = bj->settings->max_script_chars,
+		.max_bytes = bj->settings->max_script_bytes,
+	};
+}
+
+/* Move what the check found into the result. */
+static void take_report(struct bj_report *report, struct bj_result *r)
+{
+	r->findings = report->findings;
+	r->n_findings = report->n_findings;
+	r->risk = report->risk;
+	r->risk_reasons = report->risk_reasons;
+	r->n_risk_reasons = report->n_risk_reasons;
+	r->blocked_imports = report->blocked_imports;
+	r->n_blocked_imports = report->n_blocked_imports;
+	r->validation_failed = report->blocked;
+	r->validation_error = report->error;
+	*report = (struct bj_report){ 0 };
+}
+
+/* Refused: nothing ran, and the message is on stderr too, where every agent looks. */
+static void reject(struct bj_result *r)
+{
+	r->cause = BJ_CAUSE_REJECTED;
+	r->exit_code = -1;
+	r->signal = 0;
+	r->success = false;
+	r->timeout = false;
+	free(r->out.data);
+	free(r->err.data);
+	r->out = r->err = (struct bj_output){ 0 };
+	if (!r->validation_error)
+		return;
+	r->error = strdup(r->validation_error);
+	r->err.data = strdup(r->validation_error);
+	r->err.size = r->err.data ? strlen(r->err.data) : 0;
+	r->err.total = r->err.size;
+}
+
+/* --- result ----------------------------------------------------------------------------------- */
+
+enum { ERROR_EXCERPT = 400 };
+
+/* One sentence about a run that did not succeed. */
+static void explain(struct bj_result *r)
+{
+	char text[ERROR_EXCERPT + 64];
+	const struct bj_limits *lim = &r->effective;
+
+	switch (r->cause) {
+	case BJ_CAUSE_TIMEOUT:
+		snprintf(text, sizeof(text), "Code execution timed out after %gs",
+			 (double)lim->timeout_ms / 1000.0);
+		break;
+	case BJ_CAUSE_OOM:
+		snprintf(text, sizeof(text),
+			 "Execution failed: the script used more than %llu MiB "
+			 "of memory",
+			 (unsigned long long)lim->memory >> 20);
+		break;
+	case BJ_CAUSE_PIDS:
+		snprintf(text, sizeof(text),
+			 "Execution failed: the script started more than %u "
+			 "processes and threads",
+			 lim->pids);
+		break;
+	case BJ_CAUSE_OUTPUT:
+		snprintf(text, sizeof(text),
+			 "Execution failed: the script wrote more than %llu "
+			 "bytes",
+			 (unsigned long long)lim->output_cap);
+		break;
+	case BJ_CAUSE_SECCOMP:
+		snprintf(text, sizeof(text),
+			 "Execution failed: the script made a system call that "
+			 "the seccomp profile kills");
+		break;
+	case BJ_CAUSE_SIGNAL:
+		snprintf(text, sizeof(text), "Execution failed: killed by signal %d (%s)",
+			 r->signal, strsignal(r->signal));
+		break;
+	case BJ_CAUSE_CANCELLED:
+		snprintf(text, sizeof(text), "Execution cancelled");
+		break;
+	case BJ_CAUSE_EXITED:
+		if (r->success)
+			return;
+		snprintf(text, sizeof(text), "Execution failed: %.*s", ERROR_EXCERPT,
+			 r->err.data ? r->err.data : "");
+		break;
+	default:
+		return;
+	}
+	r->error = strdup(text);
+}
+
+static int run_backend(struct belljar *bj, const struct bj_spec *spec, struct bj_result *r,
+		       struct bj_verdict *verdict)
+{
+	struct bj_err err = { 0 };
+	const int rc = bj_backend_native.run(bj->launcher, spec, r, verdict, &err);
+
+	if (rc < 0) {
+		r->cause = BJ_CAUSE_INFRASTRUCTURE;
+		r->no_interpreter = err.code == BJ_E_NOT_FOUND;
+		r->error = strdup(err.msg);
+	}
+	return rc;
+}
+
+static int check_and_run(struct belljar *bj, const struct bj_spec *spec, struct bj_result *r,
+			 struct bj_err *err)
+{
+	const struct bj_check_request request = check_request(bj, spec);
+	struct bj_report report = { 0 };
+	struct bj_verdict verdict = { 0 };
+	int rc = bj_check(bj->checker, &request, &report, err);
+
+	if (rc < 0)
+		return rc; /* a script that could not be checked does not run */
+	if (!report.blocked && run_backend(bj, spec, r, &verdict) == 0 && verdict.syntax)
+		rc = bj_report_add_syntax(bj->checker, &request, &report, verdict.line,
+					  verdict.column, verdict.message, err);
+	take_report(&report, r);
+	bj_report_done(&report);
+	if (rc < 0)
+		return rc;
+	if (r->validation_failed)
+		reject(r);
+	else
+		explain(r);
+	return 0;
+}
+
+int bj_run(struct belljar *bj, const struct bj_spec *asked, struct bj_result **ret_result,
+	   struct bj_err *err)
+{
+	struct bj_spec spec = *asked;
+
+	if (!spec.id[0])
+		new_id(spec.id);
+	if (spec.backend != BJ_BACKEND_NATIVE)
+		return bj_err_set(err, BJ_E_UNSUPPORTED, 0,
+				  "the backend %s is not built yet; use native",
+				  bj_backend_name(spec.backend));
+
+	const uint64_t clamped = bj_settings_clamp_timeout(bj->settings, spec.limits.timeout_ms);
+
+	if (clamped != spec.limits.timeout_ms && !spec.timeout_asked_ms)
+		spec.timeout_asked_ms = spec.limits.timeout_ms;
+	spec.limits.timeout_ms = clamped;
+
+	struct bj_result *result = new_result(&spec);
+
+	if (!result)
+		return bj_err_set(err, BJ_E_SYSTEM, ENOMEM, "no memory for a result");
+
+	const int r = check_and_run(bj, &spec, result, err);
+
+	if (r < 0) {
+		bj_result_free(result);
+		return r;
+	}
+	result->state = BJ_FINISHED;
+	*ret_result = result;
+	return 0;
+}

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* The one shape of a result, for the command line, HTTP and tools alike. Text that a script wrote
+ * may be any bytes: what is not UTF-8 is replaced, so the object is always valid. */
+
+#include "base/cleanup.h"
+#include "base/utf8.h"
+#include "spec/names.h"
+
+#include <jansson.h>
+#include <string.h>
+
+static json_t *text_n(const char *text, size_t size)
+{
+	size_t n = 0;
+	AUTO_FREE char *good = bj_utf8_repair(text ? text : "", text ? size : 0, &n);
+
+	return good ? json_stringn_nocheck(good, n) : NULL;
+}
+
+/* NULL is null. */
+static json_t *text(const char *s)
+{
+	return s ? text_n(s, strlen(s)) : json_null();
+}
+
+static json_t *number(uint64_t v)
+{
+	return json_integer(v > INT64_MAX ? INT64_MAX : (json_int_t)v);
+}
+
+/* Microseconds as milliseconds with three decimals. */
+static json_t *millis(uint64_t us)
+{
+	return json_real((double)us / 1000.0);
+}
+
+static json_t *strings(char *const *list, size_t n)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < n; i++)
+		json_array_append_new(array, text(list[i]));
+	return array;
+}
+
+static json_t *findings(const struct bj_result *r)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < r->n_findings; i++) {
+		const struct bj_finding *f = &r->findings[i];
+
+		json_array_append_new(
+			array, json_pack("{s:o, s:o, s:s, s:o, s:i, s:i, s:i, s:b, s:o}", "layer",
+					 text(f->layer), "rule", text(f->rule), "severity",
+					 bj_severity_name(f->severity), "message", text(f->message),
+					 "line", (int)f->line, "column", (int)f->column,
+					 "end_column", (int)f->end_column, "blocks", f->blocks,
+					 "source", text(f->source)));
+	}
+	return array;
+}
+
+static json_t *limits(const struct bj_limits *l)
+{
+	return json_pack("{s:o, s:f, s:i, s:f, s:o, s:o, s:o}", "memory_bytes", number(l->memory),
+			 "cpus", (double)l->cpu_milli / 1000.0, "pids", (int)l->pids,
+			 "timeout_seconds", (double)l->timeout_ms / 1000.0, "tmp_bytes",
+			 number(l->tmp_size), "max_output_bytes", number(l->max_output),
+			 "output_cap_bytes", number(l->output_cap));
+}
+
+static json_t *isolation(const struct bj_result *r)
+{
+	json_t *layers = json_object();
+
+	for (size_t i = 0; i < r->n_layers; i++)
+		json_object_set_new(layers, r->layers[i].name, json_boolean(r->layers[i].enforced));
+	return json_pack(
+		"{s:o, s:s, s:s, s:i}", "layers", layers, "cgroup", r->cgroup ? r->cgroup : "none",
+		"uid", r->uid_mode ? r->uid_mode : "shared", "landlock_abi", (int)r->landlock_abi);
+}
+
+static json_t *meta(const struct bj_result *r)
+{
+	return json_pack("{s:s, s:s, s:b, s:o, s:{s:b, s:b}, s:o, s:o, s:{s:o, s:o}, s:b, s:o, "
+			 "s:{s:i, s:o, s:i}}",
+			 "runtime", bj_backend_name(r->runtime), "policy",
+			 bj_policy_name(r->policy), "trusted", r->trusted, "blocked_imports",
+			 strings(r->blocked_imports, r->n_blocked_imports), "truncated", "stdout",
+			 r->out.truncated, "stderr", r->err.truncated, "stdout_bytes",
+			 number(r->out.total), "stderr_bytes", number(r->err.total),
+			 "resource_limits", "asked", limits(&r->asked), "effective",
+			 limits(&r->effective), "cleanup_success", r->cleanup_success, "isolation",
+			 isolation(r), "out", "files", (int)r->out_files, "bytes",
+			 number(r->out_bytes), "refused", (int)r->out_refused);
+}
+
+static json_t *to_json(const struct bj_result *r)
+{
+	return json_pack("{s:s, s:s, s:s, s:b, s:s, s:o, s:o, s:o, s:o, s:b, s:b, s:o, s:o, s:o, "
+			 "s:{s:s, s:o}, s:o, s:o, s:{s:o, s:o}, s:o}",
+			 "id", r->id, "state", bj_state_name(r->state), "cause",
+			 bj_cause_name(r->cause), "success", r->success, "language",
+			 bj_language_name(r->language), "stdout", text_n(r->out.data, r->out.size),
+			 "stderr", text_n(r->err.data, r->err.size), "exit_code",
+			 r->exit_code >= 0 ? json_integer(r->exit_code) : json_null(), "signal",
+			 r->signal ? json_integer(r->signal) : json_null(), "timeout", r->timeout,
+			 "validation_failed", r->validation_failed, "validation_error",
+			 text(r->validation_error), "error", text(r->error), "findings",
+			 findings(r), "risk", "level", bj_risk_name(r->risk), "reasons",
+			 strings(r->risk_reasons, r->n_risk_reasons), "started_ms",
+			 number(r->started_unix_ms), "duration_ms", millis(r->duration_us), "usage",
+			 "cpu_ms", millis(r->cpu_us), "peak_memory_bytes", number(r->peak_memory),
+			 "meta", meta(r));
+}
+
+char *bj_result_to_json(const struct bj_result *result)
+{
+	json_t *object = to_json(result);
+	char *line = object ? json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(12)) : NULL;
+
+	json_decref(object);
+	return line;
+}

@@ -11,7 +11,9 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 /* "flags" and "listener*" tune how a runtime loads the filter; they add no rule. */
 static const char *const FIELDS[] = { "defaultAction", "defaultErrnoRet",  "architectures",
@@ -23,11 +25,14 @@ static void free_json(json_t **json)
 	json_decref(*json);
 }
 
-static void free_ctx(scmp_filter_ctx *ctx)
+static void release_rules(struct bj_rules *rules)
 {
-	if (*ctx)
-		seccomp_release(*ctx);
+	if (rules->ctx)
+		seccomp_release(rules->ctx);
 }
+
+#define AUTO_JSON  __attribute__((cleanup(free_json)))
+#define AUTO_RULES __attribute__((cleanup(release_rules)))
 
 static int parse(const char *text, size_t size, json_t **ret_root, struct bj_err *err)
 {
@@ -47,21 +52,17 @@ static int parse(const char *text, size_t size, json_t **ret_root, struct bj_err
 	return 0;
 }
 
-static int start(const json_t *root, struct bj_rules *rules, struct bj_err *err)
+static int start(struct bj_rules *rules, struct bj_err *err)
 {
-	int r = bj_rule_action(root, "", "defaultAction", "defaultErrnoRet", &rules->default_action,
-			       err);
-
-	if (r < 0)
-		return r;
-
 	/* Level 3 has KILL_PROCESS and LOG. Told, not asked: the machine that builds may be
 	 * older than the one that runs. */
 	seccomp_api_set(3);
 	rules->ctx = seccomp_init(rules->default_action);
 	if (!rules->ctx)
 		return bj_err_set(err, BJ_E_SYSTEM, ENOMEM, "cannot start a filter");
-	r = seccomp_attr_set(rules->ctx, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
+
+	int r = seccomp_attr_set(rules->ctx, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
+
 	if (r == 0)
 		r = seccomp_attr_set(rules->ctx, SCMP_FLTATR_CTL_OPTIMIZE, 2);
 	return r < 0 ? bj_err_set(err, BJ_E_SYSTEM, -r, "cannot set up a filter") : 0;
@@ -111,21 +112,102 @@ static int export(scmp_filter_ctx ctx, struct bj_buf *ret_code, struct bj_err *e
 	return 0;
 }
 
-int bj_profile_compile(const char *text, size_t size, struct bj_buf *ret_code, struct bj_err *err)
+/* The header and then the rules; with no filter in @rules they are only looked at. */
+static int read_profile(const json_t *root, struct bj_rules *rules, bool compile,
+			struct bj_err *err)
 {
-	__attribute__((cleanup(free_json))) json_t *root = NULL;
-	__attribute__((cleanup(free_ctx))) scmp_filter_ctx ctx = NULL;
+	int r = bj_rule_check_fields(root, "the profile", FIELDS, err);
+
+	if (r == 0)
+		r = bj_rule_action(root, "", "defaultAction", "defaultErrnoRet",
+				   &rules->default_action, err);
+	if (r == 0 && compile)
+		r = start(rules, err);
+	return r < 0 ? r : add_rules(root, rules, err);
+}
+
+int bj_profile_check(const char *text, size_t size, struct bj_err *err)
+{
+	AUTO_JSON json_t *root = NULL;
 	struct bj_rules rules = { .newest = -1 };
+	const int r = parse(text, size, &root, err);
+
+	return r < 0 ? r : read_profile(root, &rules, false, err);
+}
+
+static int compile_here(const char *text, size_t size, struct bj_buf *ret_code, struct bj_err *err)
+{
+	AUTO_JSON json_t *root = NULL;
+	AUTO_RULES struct bj_rules rules = { .newest = -1 };
 	int r = parse(text, size, &root, err);
 
 	if (r == 0)
-		r = bj_rule_check_fields(root, "the profile", FIELDS, err);
-	if (r == 0)
-		r = start(root, &rules, err);
-	ctx = rules.ctx;
-	if (r == 0)
-		r = add_rules(root, &rules, err);
-	return r < 0 ? r : export(ctx, ret_code, err);
+		r = read_profile(root, &rules, true, err);
+	return r < 0 ? r : export(rules.ctx, ret_code, err);
+}
+
+/* In the child: what happened as a struct bj_err, then the program. */
+static _Noreturn void compile_child(int fd, const char *text, size_t size)
+{
+	const struct rlimit cpu = { BJ_PROFILE_CPU_SECONDS, BJ_PROFILE_CPU_SECONDS };
+	const struct rlimit core = { 0, 0 };
+	struct bj_buf code = { 0 };
+	struct bj_err err = { 0 };
+
+	if (setrlimit(RLIMIT_CPU, &cpu) < 0 || setrlimit(RLIMIT_CORE, &core) < 0)
+		bj_err_set(&err, BJ_E_SYSTEM, errno, "cannot limit the compiler");
+	else
+		compile_here(text, size, &code, &err);
+
+	const bool sent = bj_fd_write_all(fd, &err, sizeof(err)) == 0 &&
+			  bj_fd_write_all(fd, code.data, code.size) == 0;
+
+	_exit(sent ? 0 : 1);
+}
+
+/* Take what compile_child() wrote. It is ours, but it may be cut short anywhere. */
+static int receive(int fd, struct bj_buf *ret_code, struct bj_err *err)
+{
+	AUTO_BUF struct bj_buf code = { .max = BJ_FILTER_MAX };
+	struct bj_err said;
+
+	if (bj_fd_read_exact(fd, &said, sizeof(said)) < 0 ||
+	    (said.code == 0 && (bj_fd_read_all(fd, &code) < 0 || code.size == 0)))
+		return bj_err_set(err, BJ_E_LIMIT, 0,
+				  "its conditions take more than %d s to compile; use fewer "
+				  "arguments in a rule",
+				  BJ_PROFILE_CPU_SECONDS);
+	if (said.code != 0) {
+		if (err)
+			*err = said;
+		return -said.code;
+	}
+	*ret_code = code;
+	code = (struct bj_buf){ 0 };
+	return 0;
+}
+
+int bj_profile_compile(const char *text, size_t size, struct bj_buf *ret_code, struct bj_err *err)
+{
+	int pipe_fds[2];
+	int r = bj_profile_check(text, size, err);
+
+	if (r < 0)
+		return r;
+	if (pipe2(pipe_fds, O_CLOEXEC) < 0)
+		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot make a pipe");
+
+	const pid_t pid = fork();
+
+	if (pid == 0)
+		compile_child(pipe_fds[1], text, size);
+	close(pipe_fds[1]);
+	r = pid < 0 ? bj_err_set(err, BJ_E_SYSTEM, errno, "cannot start the compiler")
+		    : receive(pipe_fds[0], ret_code, err);
+	close(pipe_fds[0]);
+	while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	return r;
 }
 
 static int read_text(const char *path, struct bj_buf *text, struct bj_err *err)

@@ -23,10 +23,16 @@
 enum {
 	BJ_PROFILE_MAX_TEXT = 256 * 1024,
 	BJ_PROFILE_LAST_NUMBER = 639, /* beyond every system call there is */
+	BJ_PROFILE_CPU_SECONDS = 2,   /* to compile one */
 };
 
-/* Compile @text. On success @ret_code, an empty buffer, holds the program (at most BJ_FILTER_MAX
- * bytes). On failure @err names the line or the field. */
+/* Look at every field of @text and compile nothing. On failure @err names the line or the field. */
+int bj_profile_check(const char *text, size_t size, struct bj_err *err);
+
+/* Check and compile @text. On success @ret_code, an empty buffer, holds the program (at most
+ * BJ_FILTER_MAX bytes).
+ * libseccomp works in a child with a limit on its CPU time: a few rules with several conditions can
+ * keep it busy for hours. */
 int bj_profile_compile(const char *text, size_t size, struct bj_buf *ret_code, struct bj_err *err);
 
 /* The same for the file at @path, which the message names. */

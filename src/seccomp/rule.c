@@ -45,13 +45,15 @@ static const struct {
 	{ "SCMP_CMP_MASKED_EQ", SCMP_CMP_MASKED_EQ },
 };
 
-#if defined(__x86_64__)
-static const char NATIVE_ARCH[] = "amd64";
-#elif defined(__aarch64__)
-static const char NATIVE_ARCH[] = "arm64";
-#else
-#error "belljar has no seccomp floor for this architecture"
-#endif
+/* What Docker calls the architectures in includes and excludes. */
+static const struct {
+	uint32_t arch;
+	const char *name;
+} ARCHES[] = {
+	{ SCMP_ARCH_X86_64, "amd64" },
+	{ SCMP_ARCH_AARCH64, "arm64" },
+	{ SCMP_ARCH_RISCV64, "riscv64" },
+};
 
 int bj_rule_check_fields(const json_t *object, const char *where, const char *const *known,
 			 struct bj_err *err)
@@ -200,7 +202,7 @@ static int read_args(const json_t *entry, size_t index, struct scmp_arg_cmp ret[
 static int add_one(struct bj_rules *rules, uint32_t action, int number, unsigned int n,
 		   const struct scmp_arg_cmp *args, const char *what, struct bj_err *err)
 {
-	if (action == rules->default_action)
+	if (!rules->ctx || action == rules->default_action)
 		return 0;
 
 	const int r = seccomp_rule_add_array(rules->ctx, action, number, n, args);
@@ -242,30 +244,67 @@ static int add_call(struct bj_rules *rules, uint32_t action, int number,
 	return 0;
 }
 
-static bool lists(const json_t *array, const char *word)
+/* 1: the list @field of @object holds something, 0: it is empty or absent. */
+static int read_list(const json_t *object, const char *where, const char *field, struct bj_err *err)
 {
-	for (size_t i = 0; i < json_array_size(array); i++) {
-		const char *item = json_string_value(json_array_get(array, i));
+	const json_t *list = json_object_get(object, field);
 
-		if (item && strcmp(item, word) == 0)
+	if (!list || json_is_null(list))
+		return 0;
+	if (!json_is_array(list))
+		return bj_err_set(err, BJ_E_INVALID, 0, "%s.%s must be a list of strings", where,
+				  field);
+	return json_array_size(list) > 0;
+}
+
+static bool lists_native(const json_t *arches)
+{
+	const uint32_t native = seccomp_arch_native();
+	const char *name = "";
+
+	for (size_t i = 0; i < BJ_ARRAY_SIZE(ARCHES); i++)
+		if (ARCHES[i].arch == native)
+			name = ARCHES[i].name;
+	for (size_t i = 0; i < json_array_size(arches); i++) {
+		const char *item = json_string_value(json_array_get(arches, i));
+
+		if (item && strcmp(item, name) == 0)
 			return true;
 	}
 	return false;
+}
+
+/* "6.1.0-13" as 6 << 16 | 1; false when it does not start with two numbers. */
+static bool read_version(const char *text, uint32_t *ret)
+{
+	char *end = NULL;
+	const unsigned long major = strtoul(text, &end, 10);
+
+	if (end == text || *end != '.' || major > UINT16_MAX)
+		return false;
+
+	const char *rest = end + 1;
+	const unsigned long minor = strtoul(rest, &end, 10);
+
+	if (end == rest || minor > UINT16_MAX)
+		return false;
+	*ret = (uint32_t)(major << 16 | minor);
+	return true;
 }
 
 static int read_kernel(const json_t *filter, const char *where, bool *ret_reached,
 		       struct bj_err *err)
 {
 	const char *text = json_string_value(json_object_get(filter, "minKernel"));
-	unsigned int major = 0, minor = 0, have_major = 0, have_minor = 0;
-	struct utsname uts;
+	struct utsname uts = { 0 };
+	uint32_t wanted = 0, running = 0;
 
-	if (!text || sscanf(text, "%4u.%4u", &major, &minor) != 2)
+	if (!text || !read_version(text, &wanted))
 		return bj_err_set(err, BJ_E_INVALID, 0,
 				  "%s.minKernel must be a version such as \"4.8\"", where);
-	if (uname(&uts) < 0 || sscanf(uts.release, "%4u.%4u", &have_major, &have_minor) != 2)
-		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot read the kernel's version");
-	*ret_reached = have_major > major || (have_major == major && have_minor >= minor);
+	if (uname(&uts) < 0 || !read_version(uts.release, &running))
+		return bj_err_set(err, BJ_E_SYSTEM, 0, "cannot read the kernel's version");
+	*ret_reached = running >= wanted;
 	return 0;
 }
 
@@ -274,6 +313,31 @@ static int read_kernel(const json_t *filter, const char *where, bool *ret_reache
 struct verdict {
 	unsigned int asked, held;
 };
+
+static int judge_filter(const json_t *filter, const char *where, struct verdict *ret,
+			struct bj_err *err)
+{
+	bool reached = false;
+	int r = bj_rule_check_fields(filter, where, FILTER_FIELDS, err);
+
+	if (r < 0)
+		return r;
+	r = read_list(filter, where, "caps", err);
+	if (r < 0)
+		return r;
+	ret->asked += (unsigned int)r;
+	r = read_list(filter, where, "arches", err);
+	if (r < 0)
+		return r;
+	ret->asked += (unsigned int)r;
+	ret->held += lists_native(json_object_get(filter, "arches"));
+	if (!json_object_get(filter, "minKernel"))
+		return 0;
+	r = read_kernel(filter, where, &reached, err);
+	ret->asked++;
+	ret->held += reached;
+	return r;
+}
 
 static int judge(const json_t *entry, size_t index, const char *field, struct verdict *ret,
 		 struct bj_err *err)
@@ -285,27 +349,7 @@ static int judge(const json_t *entry, size_t index, const char *field, struct ve
 	if (!filter || json_is_null(filter))
 		return 0;
 	snprintf(where, sizeof(where), "syscalls[%zu].%s", index, field);
-
-	const int r = bj_rule_check_fields(filter, where, FILTER_FIELDS, err);
-
-	if (r < 0)
-		return r;
-	if (json_array_size(json_object_get(filter, "caps")) > 0)
-		ret->asked++;
-	if (json_array_size(json_object_get(filter, "arches")) > 0) {
-		ret->asked++;
-		ret->held += lists(json_object_get(filter, "arches"), NATIVE_ARCH);
-	}
-	if (json_object_get(filter, "minKernel")) {
-		bool reached = false;
-		const int k = read_kernel(filter, where, &reached, err);
-
-		if (k < 0)
-			return k;
-		ret->asked++;
-		ret->held += reached;
-	}
-	return 0;
+	return judge_filter(filter, where, ret, err);
 }
 
 /* 1: the entry counts here, 0: it does not. */

@@ -9,7 +9,7 @@
 /* One entry of "syscalls" in a profile, and the values it is made of. Used by profile.c only. */
 
 struct bj_rules {
-	scmp_filter_ctx ctx;
+	scmp_filter_ctx ctx; /* NULL: only look at the entries */
 	uint32_t default_action;
 	int newest; /* the highest number that a rule mentions */
 };

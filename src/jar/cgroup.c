@@ -297,6 +297,13 @@ static int set_up_v1(struct bj_cgroups *g, struct bj_err *err)
 			err, BJ_E_UNSUPPORTED, 0,
 			"no memory, pids and cpu cgroups here; `belljar doctor` tells more");
 
+	/* Birth in the unified hierarchy needs rights over where we are, not only over where we
+	 * want to be. An ordinary user has them on v2 alone; here the pid namespace kills. */
+	if (geteuid() != 0 && g->base[BJ_HIER_UNIFIED] >= 0) {
+		close(g->base[BJ_HIER_UNIFIED]);
+		g->base[BJ_HIER_UNIFIED] = -1;
+	}
+
 	int r = make_primary(g, err);
 
 	for (int h = 0; r == 0 && h < BJ_HIER_COUNT; h++) {

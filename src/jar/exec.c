@@ -157,11 +157,10 @@ static int ask_bash(struct bj_exec *exec, bool extglob, char *said, size_t size)
 			exec->bash, "-n", "-O", "extglob", exec->script, NULL
 		};
 		const char *const plain[] = { exec->bash, "-n", exec->script, NULL };
-		const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
+		/* It reads the script by name and executes nothing: the streams may stay. */
 		exec->n_args = 0;
-		if (null < 0 || dup2(null, 0) < 0 || dup2(null, 1) < 0 ||
-		    dup2(pipe_fds[1], 2) < 0 || fcntl(exec->verdict_fd, F_SETFD, FD_CLOEXEC) < 0)
+		if (dup2(pipe_fds[1], 2) < 0 || fcntl(exec->verdict_fd, F_SETFD, FD_CLOEXEC) < 0)
 			_exit(126);
 		become(exec, extglob ? argv : plain, NULL);
 		_exit(127);

@@ -75,7 +75,7 @@ static int make_cgroup(struct bj_jar *jar, const struct bj_jar_ground *ground, s
 static struct bj_userns_ids pick_ids(const struct bj_jar *jar, const struct bj_jar_ground *ground)
 {
 	if (!ground->own_uids)
-		return (struct bj_userns_ids){ .script = 0, .shared = true };
+		return (struct bj_userns_ids){ .script = BJ_JAR_UID, .shared = true };
 
 	const uint32_t pair = jar->index % (ground->uid_count / 2);
 

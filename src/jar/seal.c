@@ -107,6 +107,10 @@ static int build_jar(const struct bj_seal_plan *plan, struct bj_seal_report *rep
 	/* An unmapped uid cannot create files, not even as root of the namespace. */
 	if (!bj_layer_faulty(BJ_LAYER_USER_NS))
 		r = bj_creds_become(plan->init_uid, plan->init_uid, err);
+	/* The change of uid made us opaque, even to a launcher that is not root: it could not
+	 * join our namespaces. The init program makes itself opaque again. */
+	if (r == 0 && prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) < 0)
+		r = bj_err_set(err, BJ_E_SYSTEM, errno, "cannot be joined");
 	if (r == 0 && !bj_layer_faulty(BJ_LAYER_NET_NS))
 		r = bj_net_loopback_up(err);
 	if (r == 0 && !bj_layer_faulty(BJ_LAYER_UTS_NS) && sethostname("belljar", 7) < 0)

@@ -45,13 +45,14 @@ static int write_self(const char *file, const char *text)
 	return write(fd, text, strlen(text)) == (ssize_t)strlen(text) ? 0 : -1;
 }
 
-/* Become root of a user namespace in which only the caller exists. */
+/* A user namespace in which only the caller exists, as nobody: uid 0 is not mapped, since nothing
+ * here needs it and the kernel asks for more rights to map it again. */
 static int map_alone(uid_t uid, gid_t gid)
 {
 	char uid_map[32], gid_map[32];
 
-	snprintf(uid_map, sizeof(uid_map), "0 %u 1\n", uid);
-	snprintf(gid_map, sizeof(gid_map), "0 %u 1\n", gid);
+	snprintf(uid_map, sizeof(uid_map), "%d %u 1\n", BJ_JAR_UID, uid);
+	snprintf(gid_map, sizeof(gid_map), "%d %u 1\n", BJ_JAR_GID, gid);
 	/* Without this an ordinary user may not write a group map. */
 	if (write_self("/proc/self/setgroups", "deny") < 0 ||
 	    write_self("/proc/self/uid_map", uid_map) < 0 ||
@@ -103,16 +104,16 @@ static int enter_namespaces(struct bj_launch_settings *settings, bool *ret_own, 
 	return 0;
 }
 
-/* Nothing of the caller's reaches the launcher but the control socket, at descriptor 3. */
+/* Nothing of the caller's reaches the launcher but the control socket, at descriptor 3. The
+ * standard streams become the two ends of a pipe that nobody else has: always at its end to read,
+ * always broken to write. */
 static int shed_fds(int control)
 {
-	const int null = open("/dev/null", O_RDWR);
+	int dead[2];
 
-	if (null < 0 || dup3(control, 3, O_CLOEXEC) < 0)
+	if (pipe(dead) < 0 || dup3(control, 3, O_CLOEXEC) < 0 || dup2(dead[0], 0) < 0 ||
+	    dup2(dead[1], 1) < 0 || dup2(dead[1], 2) < 0)
 		return -1;
-	for (int fd = 0; fd < 3; fd++)
-		if (dup2(null, fd) < 0)
-			return -1;
 	if (!bj_layer_faulty(BJ_LAYER_CLOSED_FDS) && close_range(4, ~0u, 0) < 0)
 		return -1;
 	return 3;

@@ -11,8 +11,8 @@
 #include <errno.h>
 
 /* Theory of operation. The layers run from the cheapest to the dearest: length, secrets, dangers,
- * imports. Each adds hits; none knows the policy. A text that the length layer refuses is not
- * looked at further: it is too long to be worth it, or we would read another text than the
+ * imports. Each adds hits; none knows the policy. A text that the length layer refuses gets no
+ * syntax tree: it is too long to be worth it, or we would read another text than the
  * interpreter. Then risk looks at the hits, and the report puts lines, masks and the verdict to
  * them. */
 
@@ -120,6 +120,11 @@ const struct bj_secrets *bj_checker_secrets(const struct bj_checker *checker)
 	return checker->secrets;
 }
 
+const struct bj_user_rules *bj_checker_user_rules(const struct bj_checker *checker)
+{
+	return checker->user;
+}
+
 char *bj_checker_mask(const struct bj_checker *checker, const char *text, size_t size)
 {
 	struct bj_spans spans = { 0 };
@@ -156,11 +161,9 @@ static int find_secrets(const struct bj_checker *checker, const struct bj_check_
 static int run_layers(const struct bj_checker *checker, const struct bj_check_request *request,
 		      struct work *work, struct bj_err *err)
 {
-	bool refused = false;
-
-	bj_layer_length(request, &work->findings, &refused);
-
-	int r = refused ? 0 : find_secrets(checker, request, work, err);
+	enum bj_text_verdict text = bj_layer_length(request, &work->findings);
+	/* Secrets are looked for even in a text that is refused: its lines are shown. */
+	int r = text == BJ_TEXT_TOO_LARGE ? 0 : find_secrets(checker, request, work, err);
 
 	if (r < 0)
 		return r;

@@ -2,36 +2,9 @@
 #include "check/encoding.h"
 
 #include "base/cleanup.h"
+#include "base/utf8.h"
 
 #include <ctype.h>
-
-static bool is_tail(unsigned char c)
-{
-	return (c & 0xc0) == 0x80;
-}
-
-size_t bj_utf8_length(const unsigned char *t, size_t size)
-{
-	if (t[0] < 0x80)
-		return 1;
-	if (t[0] >= 0xc2 && t[0] <= 0xdf)
-		return size >= 2 && is_tail(t[1]) ? 2 : 0;
-	if (t[0] >= 0xe0 && t[0] <= 0xef) {
-		const unsigned char low = t[0] == 0xe0 ? 0xa0 : 0x80;
-		const unsigned char high = t[0] == 0xed ? 0x9f : 0xbf;
-
-		return size >= 3 && t[1] >= low && t[1] <= high && is_tail(t[2]) ? 3 : 0;
-	}
-	if (t[0] >= 0xf0 && t[0] <= 0xf4) {
-		const unsigned char low = t[0] == 0xf0 ? 0x90 : 0x80;
-		const unsigned char high = t[0] == 0xf4 ? 0x8f : 0xbf;
-
-		return size >= 4 && t[1] >= low && t[1] <= high && is_tail(t[2]) && is_tail(t[3])
-			       ? 4
-			       : 0;
-	}
-	return 0;
-}
 
 /* U+202A to U+202E and U+2066 to U+2069. */
 static bool is_bidi(const unsigned char *t)
@@ -48,7 +21,7 @@ static void keep_first(size_t *place, size_t at)
 
 static size_t read_one(const unsigned char *t, size_t size, size_t at, struct bj_encoding *e)
 {
-	const size_t n = bj_utf8_length(t + at, size - at);
+	const size_t n = bj_utf8_step((const char *)t + at, size - at);
 
 	if (n == 0)
 		keep_first(&e->invalid, at);

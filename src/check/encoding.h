@@ -20,9 +20,6 @@ struct bj_encoding {
 
 void bj_encoding_read(const char *text, size_t size, struct bj_encoding *ret);
 
-/* The length of the UTF-8 sequence at the start of [@text, @size), or 0 when it is not one. */
-size_t bj_utf8_length(const unsigned char *text, size_t size);
-
 /* A PEP 263 declaration in the first or second line. */
 struct bj_cookie {
 	char name[64]; /* lower case, _ as - */

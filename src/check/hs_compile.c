@@ -19,20 +19,19 @@ struct compiler {
 	hs_error_t (*free_error)(hs_compile_error_t *);
 };
 
-static int load(struct compiler *c, struct bj_err *err)
+static bool load(struct compiler *c)
 {
 	c->library = dlopen("libhs.so.5", RTLD_NOW | RTLD_LOCAL);
 	if (!c->library)
-		return bj_err_set(err, BJ_E_NOT_FOUND, 0,
-				  "cannot compile secret patterns: install libhyperscan5");
+		return false;
 	c->compile_multi = dlsym(c->library, "hs_compile_multi");
 	c->serialize = dlsym(c->library, "hs_serialize_database");
 	c->free_database = dlsym(c->library, "hs_free_database");
 	c->free_error = dlsym(c->library, "hs_free_compile_error");
 	if (c->compile_multi && c->serialize && c->free_database && c->free_error)
-		return 0;
+		return true;
 	dlclose(c->library);
-	return bj_err_set(err, BJ_E_NOT_FOUND, 0, "libhs.so.5 is not a libhs that compiles");
+	return false;
 }
 
 static int compile(const struct compiler *c, const struct bj_secret_rule *rules, size_t n,
@@ -82,11 +81,12 @@ int bj_hs_compile(const struct bj_secret_rule *rules, size_t n, hs_database_t **
 {
 	struct compiler c = { 0 };
 	hs_database_t *theirs = NULL;
-	int r = load(&c, err);
 
-	if (r < 0)
-		return r;
-	r = compile(&c, rules, n, &theirs, ret_bad, err);
+	if (!load(&c))
+		return bj_err_set(err, BJ_E_NOT_FOUND, 0,
+				  "cannot compile patterns of your own: install libhyperscan5");
+
+	int r = compile(&c, rules, n, &theirs, ret_bad, err);
 	if (r == 0)
 		r = move_database(&c, theirs, ret, err);
 	if (theirs)

@@ -143,16 +143,17 @@ static bool check_cookie(const struct bj_check_request *r, const struct bj_encod
 	return false;
 }
 
-void bj_layer_length(const struct bj_check_request *request, struct bj_findings *findings,
-		     bool *ret_refused)
+enum bj_text_verdict bj_layer_length(const struct bj_check_request *request,
+				     struct bj_findings *findings)
 {
 	struct bj_encoding encoding;
 
-	*ret_refused = true;
 	if (!check_bytes(request, findings))
-		return;
+		return BJ_TEXT_TOO_LARGE;
 	bj_encoding_read(request->text, request->size, &encoding);
-	*ret_refused = !check_chars(request, encoding.chars, findings) ||
-		       !check_encoding(request, &encoding, findings) ||
-		       !check_cookie(request, &encoding, findings);
+	if (check_chars(request, encoding.chars, findings) &&
+	    check_encoding(request, &encoding, findings) &&
+	    check_cookie(request, &encoding, findings))
+		return BJ_TEXT_FINE;
+	return BJ_TEXT_REFUSED;
 }

@@ -4,6 +4,7 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "base/utf8.h"
 #include "check/place.h"
 
 #include <ctype.h>
@@ -12,6 +13,29 @@
 /* One rule that fires a thousand times says no more than one that fires fifty times; dropping
  * the rest never changes the verdict, which hangs on the rule. */
 enum { MAX_PER_RULE = 50, MAX_SOURCE = 240 };
+
+static const struct bj_rule SYNTAX[] = {
+	[BJ_LANG_PYTHON] = { .id = "syntax-python",
+			     .layer = "syntax",
+			     .language = BJ_RULE_PYTHON,
+			     .severity = BJ_SEV_HIGH,
+			     .message = "Python's own parser refuses the script",
+			     .positive = "def foo(",
+			     .negative = "def foo(): pass" },
+	[BJ_LANG_BASH] = { .id = "syntax-bash",
+			   .layer = "syntax",
+			   .language = BJ_RULE_BASH,
+			   .severity = BJ_SEV_HIGH,
+			   .message = "bash's own parser refuses the script",
+			   .positive = "if [ true",
+			   .negative = "if [ true ]; then :; fi" },
+};
+
+const struct bj_rule *bj_rules_syntax(size_t *ret_n)
+{
+	*ret_n = BJ_ARRAY_SIZE(SYNTAX);
+	return SYNTAX;
+}
 
 bool bj_rule_blocks(const struct bj_check_request *request, const struct bj_rule *rule)
 {
@@ -74,8 +98,9 @@ static char *source_line(const struct bj_place *place, const char *masked)
 		return NULL;
 
 	const size_t end = bj_place_line_end(place, MAX_SOURCE);
+	size_t n;
 
-	return strndup(masked + place->line_start, end - place->line_start);
+	return bj_utf8_repair(masked + place->line_start, end - place->line_start, &n);
 }
 
 static int fill_finding(const struct bj_check_request *request, const struct bj_hit *hit,
@@ -253,14 +278,15 @@ int bj_report_add_syntax(const struct bj_checker *checker, const struct bj_check
 	if (r < 0)
 		return r;
 
-	AUTO_FREE char *plain = strdup(message);
+	size_t n;
+	AUTO_FREE char *plain = bj_utf8_repair(message, strlen(message), &n);
 
 	if (plain)
 		mask_values(request, &spans, plain);
 
 	AUTO_FREE char *masked = plain ? bj_checker_mask(checker, plain, strlen(plain)) : NULL;
 	struct bj_finding finding = { .layer = strdup("syntax"),
-				      .rule = strdup("syntax-error"),
+				      .rule = strdup(SYNTAX[request->language].id),
 				      .message =
 					      masked ? syntax_message(request, line, masked) : NULL,
 				      .source = masked_line(request, &spans, line),

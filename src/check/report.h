@@ -12,3 +12,6 @@ int bj_report_build(const struct bj_check_request *request, struct bj_findings *
 
 /* Does a finding of @rule stop the script under the policy of @request? */
 bool bj_rule_blocks(const struct bj_check_request *request, const struct bj_rule *rule);
+
+/* What the interpreter itself says: two rules, one a language. */
+const struct bj_rule *bj_rules_syntax(size_t *ret_n);

@@ -78,6 +78,32 @@ static bool quote_closes(const struct cursor *c, size_t at, bool escaped)
 	return inside;
 }
 
+/* Does the line hold an open quote of either kind before @at? Then this is text, not code. */
+static bool inside_string(const struct cursor *c, size_t at)
+{
+	bool single = false, twofold = false;
+
+	for (size_t i = at, n = 0; i > 0 && n < MAX_LINE_BACK && c->text[i - 1] != '\n'; i--, n++) {
+		single ^= c->text[i - 1] == '\'';
+		twofold ^= c->text[i - 1] == '"';
+	}
+	return single || twofold;
+}
+
+/* "AWS::IAM::AccessKey" names a type. */
+static bool is_type_name(const struct cursor *c, size_t at)
+{
+	for (size_t n = 0; at > 0 && n < MAX_ANNOTATION; n++, at--) {
+		const char ch = c->text[at - 1];
+
+		if (ch == ':' && at > 1 && c->text[at - 2] == ':')
+			return true;
+		if (!isalnum((unsigned char)ch) && !strchr("_-.\"' ]", ch ? ch : '\n'))
+			return false;
+	}
+	return false;
+}
+
 static bool ends_bare_value(char c)
 {
 	return isspace((unsigned char)c) || strchr(";&|()<>\"'`", c);
@@ -133,6 +159,10 @@ static bool judge_assignment(const struct bj_secret_rule *rule, enum bj_rule_lan
 {
 	const char op = c->text[c->at - 1];
 	const bool bare_ok = language != BJ_RULE_PYTHON && op == '=';
+	const size_t name_end = c->at - 1;
+
+	if (is_type_name(c, name_end))
+		return false;
 
 	if (op == '=' && peek(c) == '=') {
 		/* Comparing with a password gives it away; comparing tokens is what parsers do. */
@@ -148,7 +178,7 @@ static bool judge_assignment(const struct bj_secret_rule *rule, enum bj_rule_lan
 	skip_blanks(c);
 	skip_prefix(c);
 	if (op == ':' && (isalpha((unsigned char)peek(c)) || peek(c) == '_')) {
-		if (!skip_annotation(c))
+		if (inside_string(c, name_end) || !skip_annotation(c))
 			return false;
 		skip_blanks(c);
 		skip_prefix(c);

@@ -89,6 +89,15 @@ static bool is_placeholder(const char *text, size_t size)
 	return is_plain_word(text, size);
 }
 
+/* "one$two" is a word with a variable in it; with digits it may be a password after all. */
+static bool has_variable(const struct looks *l, const char *text, size_t size)
+{
+	for (size_t i = 0; i + 1 < size && !l->digits; i++)
+		if (text[i] == '$' && (isalpha((unsigned char)text[i + 1]) || text[i + 1] == '_'))
+			return true;
+	return false;
+}
+
 /* Words joined by separators are the name of something: "db-password", "auth.token". */
 static bool is_name(const struct looks *l, const char *text, size_t size)
 {
@@ -127,7 +136,7 @@ bool bj_secret_value_is_real(const char *text, size_t size, enum bj_strength str
 
 	const struct looks l = look_at(text, size);
 
-	if (is_name(&l, text, size))
+	if (is_name(&l, text, size) || has_variable(&l, text, size))
 		return false;
 	if (strength == BJ_STRENGTH_WEAK)
 		return is_weak(&l, size);

@@ -31,3 +31,6 @@ struct bj_user_rules {
 /* Read @path. On failure the message begins with file:line. The caller frees *@ret. */
 int bj_user_rules_load(const char *path, struct bj_user_rules **ret, struct bj_err *err);
 void bj_user_rules_free(struct bj_user_rules *rules); /* NULL is fine */
+
+/* The user's rules of a checker, borrowed; NULL: none. */
+const struct bj_user_rules *bj_checker_user_rules(const struct bj_checker *checker);

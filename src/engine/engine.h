@@ -23,3 +23,12 @@ int bj_engine_drop_privileges(struct bj_err *err);
 /* A result for a run that never was: cause infrastructure, @message as its error. NULL: no
  * memory. */
 struct bj_result *bj_engine_failure(const struct belljar *bj, const char *message);
+
+/* What @settings ask of the check, for a script that @backend would run; language and text are
+ * left to the caller. */
+struct bj_check_request bj_engine_check_request(const struct bj_settings *settings,
+						enum bj_backend_id backend, enum bj_policy policy,
+						bool trust);
+
+/* Move what the check found out of @result. */
+void bj_engine_take_report(struct bj_result *result, struct bj_report *ret);

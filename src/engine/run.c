@@ -57,7 +57,8 @@ static struct bj_result *new_result(const struct bj_spec *spec)
 
 /* --- check ------------------------------------------------------------------------------------ */
 
-static enum bj_layer_mode import_mode(const struct belljar *bj, const struct bj_spec *spec)
+static enum bj_layer_mode import_mode(const struct bj_settings *settings,
+				      enum bj_backend_id backend)
 {
 	static const enum bj_layer_mode modes[] = {
 		[BJ_IMPORTS_BLOCK] = BJ_LAYER_BLOCK,
@@ -65,27 +66,53 @@ static enum bj_layer_mode import_mode(const struct belljar *bj, const struct bj_
 		[BJ_IMPORTS_OFF] = BJ_LAYER_OFF,
 	};
 
-	if (bj->settings->imports != BJ_IMPORTS_AUTO)
-		return modes[bj->settings->imports];
+	if (settings->imports != BJ_IMPORTS_AUTO)
+		return modes[settings->imports];
 	/* In a jar the kernel is the wall; without one the list is all there is. */
-	return spec->backend == BJ_BACKEND_DIRECT ? BJ_LAYER_BLOCK : BJ_LAYER_WARN;
+	return backend == BJ_BACKEND_DIRECT ? BJ_LAYER_BLOCK : BJ_LAYER_WARN;
+}
+
+struct bj_check_request bj_engine_check_request(const struct bj_settings *settings,
+						enum bj_backend_id backend, enum bj_policy policy,
+						bool trust)
+{
+	const struct bj_strings *list = &settings->blocked_imports;
+
+	return (struct bj_check_request){
+		.policy = policy,
+		.trust = trust,
+		.imports = import_mode(settings, backend),
+		.blocked_imports = list->n ? (const char *const *)list->items : NULL,
+		.max_chars = settings->max_script_chars,
+		.max_bytes = settings->max_script_bytes,
+	};
 }
 
 static struct bj_check_request check_request(const struct belljar *bj, const struct bj_spec *spec)
 {
-	const struct bj_strings *list = &bj->settings->blocked_imports;
+	struct bj_check_request request =
+		bj_engine_check_request(bj->settings, spec->backend, spec->policy, spec->trust);
 
-	return (struct bj_check_request){
-		.language = spec->language,
-		.text = spec->script,
-		.size = spec->script_size,
-		.policy = spec->policy,
-		.trust = spec->trust,
-		.imports = import_mode(bj, spec),
-		.blocked_imports = list->n ? (const char *const *)list->items : NULL,
-		.max_chars = bj->settings->max_script_chars,
-		.max_bytes = bj->settings->max_script_bytes,
+	request.language = spec->language;
+	request.text = spec->script;
+	request.size = spec->script_size;
+	return request;
+}
+
+void bj_engine_take_report(struct bj_result *r, struct bj_report *ret)
+{
+	*ret = (struct bj_report){
+		.findings = BJ_TAKE_PTR(r->findings),
+		.n_findings = r->n_findings,
+		.blocked = r->validation_failed,
+		.error = BJ_TAKE_PTR(r->validation_error),
+		.risk = r->risk,
+		.risk_reasons = BJ_TAKE_PTR(r->risk_reasons),
+		.n_risk_reasons = r->n_risk_reasons,
+		.blocked_imports = BJ_TAKE_PTR(r->blocked_imports),
+		.n_blocked_imports = r->n_blocked_imports,
 	};
+	r->n_findings = r->n_risk_reasons = r->n_blocked_imports = 0;
 }
 
 /* Move what the check found into the result. */

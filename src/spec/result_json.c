@@ -5,6 +5,7 @@
 
 #include "base/cleanup.h"
 #include "base/utf8.h"
+#include "spec/finding_json.h"
 #include "spec/names.h"
 
 #include <jansson.h>
@@ -41,24 +42,6 @@ static json_t *strings(char *const *list, size_t n)
 
 	for (size_t i = 0; i < n; i++)
 		json_array_append_new(array, text(list[i]));
-	return array;
-}
-
-static json_t *findings(const struct bj_result *r)
-{
-	json_t *array = json_array();
-
-	for (size_t i = 0; i < r->n_findings; i++) {
-		const struct bj_finding *f = &r->findings[i];
-
-		json_array_append_new(
-			array, json_pack("{s:o, s:o, s:s, s:o, s:i, s:i, s:i, s:b, s:o}", "layer",
-					 text(f->layer), "rule", text(f->rule), "severity",
-					 bj_severity_name(f->severity), "message", text(f->message),
-					 "line", (int)f->line, "column", (int)f->column,
-					 "end_column", (int)f->end_column, "blocks", f->blocks,
-					 "source", text(f->source)));
-	}
 	return array;
 }
 
@@ -109,7 +92,7 @@ static json_t *to_json(const struct bj_result *r)
 			 r->signal ? json_integer(r->signal) : json_null(), "timeout", r->timeout,
 			 "validation_failed", r->validation_failed, "validation_error",
 			 text(r->validation_error), "error", text(r->error), "findings",
-			 findings(r), "risk", "level", bj_risk_name(r->risk), "reasons",
+			 bj_findings_to_json(r->findings, r->n_findings), "risk", "level", bj_risk_name(r->risk), "reasons",
 			 strings(r->risk_reasons, r->n_risk_reasons), "started_ms",
 			 number(r->started_unix_ms), "duration_ms", millis(r->duration_us), "usage",
 			 "cpu_ms", millis(r->cpu_us), "peak_memory_bytes", number(r->peak_memory),

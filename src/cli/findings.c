@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/findings.h"
+
+#include "base/cleanup.h"
+#include "base/utf8.h"
+#include "spec/finding_json.h"
+#include "spec/names.h"
+
+#include <unistd.h>
+
+/* Colour is for people at a terminal who did not say no. */
+static const char *colour(enum bj_severity severity)
+{
+	static const char *const COLOURS[] = {
+		[BJ_SEV_INFO] = "\033[36m",       [BJ_SEV_LOW] = "\033[36m",
+		[BJ_SEV_MEDIUM] = "\033[33m",     [BJ_SEV_HIGH] = "\033[31m",
+		[BJ_SEV_CRITICAL] = "\033[1;31m",
+	};
+	const char *no = getenv("NO_COLOR");
+
+	return isatty(STDOUT_FILENO) && !(no && *no) ? COLOURS[severity] : "";
+}
+
+static bool is_control(const unsigned char *c)
+{
+	if (*c == '\t')
+		return false;
+	return *c < ' ' || *c == 0x7f || (c[0] == 0xc2 && c[1] >= 0x80 && c[1] <= 0x9f);
+}
+
+static void print_clean(const char *text)
+{
+	for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
+		if (!is_control(c)) {
+			putchar(*c);
+			continue;
+		}
+		putchar('?');
+		if (*c == 0xc2)
+			c++;
+	}
+}
+
+/* The line under the source: tabs stay tabs so that the caret stands right. */
+static void print_caret(const struct bj_finding *f)
+{
+	const unsigned char *c = (const unsigned char *)f->source;
+	uint32_t column = 1;
+
+	printf("    ");
+	for (; *c && column < f->column; c++) {
+		if ((*c & 0xc0) != 0x80) {
+			putchar(*c == '\t' ? '\t' : ' ');
+			column++;
+		}
+	}
+	putchar('^');
+	for (column = f->column + 1; column < f->end_column && *c; column++)
+		putchar('~');
+	putchar('\n');
+}
+
+static void print_finding(const char *name, const struct bj_finding *f)
+{
+	const char *start = colour(f->severity);
+
+	print_clean(name);
+	if (f->line)
+		printf(f->column ? ":%u:%u" : ":%u", f->line, f->column);
+	printf(": %s%s%s: ", start, bj_severity_name(f->severity), *start ? "\033[0m" : "");
+	print_clean(f->message);
+	printf(" [%s]%s\n", f->rule, f->blocks ? " (blocks)" : "");
+	if (!f->source)
+		return;
+	printf("    ");
+	print_clean(f->source);
+	putchar('\n');
+	if (f->column)
+		print_caret(f);
+}
+
+void bj_findings_print(const char *name, const struct bj_report *report,
+		       struct bj_findings_summary *sum)
+{
+	for (size_t i = 0; i < report->n_findings; i++) {
+		print_finding(name, &report->findings[i]);
+		sum->blocking += report->findings[i].blocks;
+	}
+	sum->files++;
+	sum->findings += report->n_findings;
+	print_clean(name);
+	printf(": risk %s", bj_risk_name(report->risk));
+	for (size_t i = 0; i < report->n_risk_reasons; i++)
+		printf("%s%s", i ? "; " : ": ", report->risk_reasons[i]);
+	printf("%s\n", report->blocked ? "; blocked" : "");
+}
+
+void bj_findings_print_summary(const struct bj_findings_summary *sum)
+{
+	printf("%zu finding%s in %zu file%s, %zu blocking\n", sum->findings,
+	       sum->findings == 1 ? "" : "s", sum->files, sum->files == 1 ? "" : "s",
+	       sum->blocking);
+}
+
+static json_t *strings(char *const *items, size_t n)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; list && i < n; i++)
+		json_array_append_new(list, json_string(items[i]));
+	return list;
+}
+
+char *bj_findings_report_json(const char *name, enum bj_language language, enum bj_policy policy,
+			      bool trusted, const struct bj_report *report)
+{
+	size_t n;
+	AUTO_FREE char *clean = bj_utf8_repair(name, strlen(name), &n);
+
+	if (!clean)
+		return NULL;
+
+	json_t *object =
+		json_pack("{s:s, s:s, s:s, s:b, s:b, s:s?, s:s, s:o, s:o, s:o}", "file", clean,
+			  "language", bj_language_name(language), "policy", bj_policy_name(policy),
+			  "trusted", trusted, "blocked", report->blocked, "error", report->error,
+			  "risk", bj_risk_name(report->risk), "risk_reasons",
+			  strings(report->risk_reasons, report->n_risk_reasons), "blocked_imports",
+			  strings(report->blocked_imports, report->n_blocked_imports), "findings",
+			  bj_findings_to_json(report->findings, report->n_findings));
+
+	if (!object)
+		return NULL;
+
+	char *text = json_dumps(object, JSON_COMPACT);
+
+	json_decref(object);
+	return text;
+}

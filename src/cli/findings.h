@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "check/check.h"
+
+/* Findings for people. What came from a script or a file name is printed without control
+ * characters, so it cannot play with the terminal. */
+
+struct bj_findings_summary {
+	size_t files, findings, blocking;
+};
+
+/* Print the findings of @name and its risk on stdout, and count them in @sum. */
+void bj_findings_print(const char *name, const struct bj_report *report,
+		       struct bj_findings_summary *sum);
+void bj_findings_print_summary(const struct bj_findings_summary *sum);
+
+/* The report on one file as one line of JSON. The caller frees it. NULL: no memory. */
+char *bj_findings_report_json(const char *name, enum bj_language language, enum bj_policy policy,
+			      bool trusted, const struct bj_report *report);

@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The verbs check and rules, as people and programs meet them."""
+import json
+import os
+import pathlib
+import subprocess
+
+import pytest
+
+TOP = pathlib.Path(__file__).resolve().parents[2]
+BELLJAR = os.environ.get("BELLJAR", str(TOP / "build/src/belljar"))
+
+
+def check(*args, text=None):
+    done = subprocess.run([BELLJAR, "check", *args], input=text, capture_output=True, timeout=60,
+                          check=False)
+    return done.returncode, done.stdout.decode(), done.stderr.decode()
+
+
+def check_json(text, language="python", *args):
+    code, out, err = check("--json", "--language", language, *args, "-", text=text.encode())
+    assert err == ""
+    return code, json.loads(out)
+
+
+def test_clean_is_0():
+    """VALD-03, VALD-05: an ordinary script has no findings."""
+    code, report = check_json("print(6 * 7)\n")
+    assert code == 0
+    assert report["findings"] == [] and report["risk"] == "low" and not report["blocked"]
+
+
+def test_findings_that_do_not_block_are_1():
+    """VALD-04: a finding below high is told and does not block."""
+    code, report = check_json("echo one\r\n", "bash")
+    assert code == 1
+    assert [f["rule"] for f in report["findings"]] == ["encoding-crlf"]
+
+
+def test_blocked_is_126_and_the_secret_is_nowhere():
+    """VALD-03, VALD-06: the message names layer, rule and line, never the secret."""
+    for args in ((), ("--json",), ("--sarif",)):
+        code, out, err = check(*args, "-l", "python", "-", text=b"x = 1\napi_key = 'secret123'\n")
+        assert code == 126
+        assert "secret123" not in out + err
+        assert "secret-api-key" in out
+
+
+@pytest.mark.parametrize("text,language,message", [
+    ("a = 1\nb = 2\nprint(\n", "python", "Python syntax error: line 3: '(' was never closed"),
+    ("def foo(", "python", "Python syntax error: line 1: '(' was never closed"),
+    ("if [ true", "bash", "Bash syntax error: "),
+])
+def test_the_interpreter_has_its_say(text, language, message):
+    """VALD-01, VALD-02: the verdict of the interpreter that would run it."""
+    code, report = check_json(text, language)
+    assert code == 126
+    assert report["error"].startswith(message)
+    assert report["findings"][0]["layer"] == "syntax"
+
+
+def test_secrets_in_what_bash_echoes_are_masked():
+    """VALD-03: bash repeats the line it cannot parse."""
+    code, report = check_json("PASSWORD=hunter2 )\n", "bash", "--policy", "off")
+    assert code == 126
+    assert "hunter2" not in json.dumps(report)
+
+
+def test_too_long_names_the_limit():
+    """VALD-05: 30,000 characters are too many, under every policy."""
+    for policy in ("default", "strict", "off"):
+        code, report = check_json("x = 1\n" * 5000, "python", "--policy", policy)
+        assert code == 126
+        assert "10000" in report["error"] and "length-chars" in report["error"]
+
+
+def test_policy_off_records_what_it_found():
+    """VALD-04: off still tells."""
+    code, report = check_json("password = 'hunter2'\n", "python", "--policy", "off")
+    assert code == 1
+    assert report["policy"] == "off" and not report["blocked"]
+    assert report["findings"][0]["rule"] == "secret-password"
+
+
+def test_trust_is_recorded():
+    """SX-AST: the bypass is in the report, and it does not cover secrets."""
+    code, report = check_json("password = 'hunter2'\n", "python", "--trust")
+    assert code == 126 and report["trusted"] is True
+    assert "was trusted, so dangers and imports were not looked at" in report["risk_reasons"]
+
+
+def test_text_has_place_source_and_caret(tmp_path):
+    """VALD-03: file:line:column, the masked line, a caret under the right place."""
+    script = tmp_path / "job.py"
+    script.write_text("x = 1\n\té = 2; password = 'hunter2'\n")
+    code, out, _ = check("--no-syntax", str(script))
+    lines = out.splitlines()
+    assert code == 126
+    assert lines[0].startswith(f"{script}:2:21: high: A password is written into the script")
+    assert lines[1] == "    \té = 2; password = '*******'"
+    assert lines[2] == "    \t" + " " * 19 + "^~~~~~~"
+    assert lines[-1] == "1 finding in 1 file, 1 blocking"
+
+
+def test_no_control_character_reaches_the_terminal(tmp_path):
+    """VALD-06: a script cannot play with the terminal of who reads the findings."""
+    script = tmp_path / "job.py"
+    script.write_bytes(b"password = 'hunter2' # \x1b[2J\xc2\x9b31m\n")
+    _, out, _ = check("--no-syntax", str(script))
+    assert "\x1b" not in out and "\x9b" not in out
+
+
+def test_sarif_is_what_readers_expect(tmp_path):
+    """VALD-06: SARIF 2.1.0 with rules, levels and places."""
+    script = tmp_path / "my job.py"
+    script.write_text("x = 1\npassword = 'hunter2'\n")
+    code, out, _ = check("--sarif", "--no-syntax", str(script))
+    log = json.loads(out)
+    run = log["runs"][0]
+    result = run["results"][0]
+    assert code == 126
+    assert log["version"] == "2.1.0" and run["tool"]["driver"]["name"] == "belljar"
+    assert result["ruleId"] in [r["id"] for r in run["tool"]["driver"]["rules"]]
+    assert result["level"] == "error"
+    place = result["locations"][0]["physicalLocation"]
+    assert place["artifactLocation"]["uri"].endswith("/my%20job.py")
+    assert place["region"]["startLine"] == 2 and place["region"]["startColumn"] == 13
+    assert place["region"]["snippet"]["text"] == "password = '*******'"
+
+
+def test_failures_are_125(tmp_path):
+    """CFG: what cannot be checked is an error with what to do next."""
+    for args, message in (
+        (["/nonexistent.py"], "cannot open"),
+        ([], "name a file"),
+        (["--polcy", "off", "-"], "--policy"),
+        (["--policy", "soft", "-"], "strict"),
+        (["--rules", str(tmp_path / "none.yaml"), "-l", "bash", "-"], "none.yaml"),
+        (["-l", "javascript", "-"], "Must be 'python' or 'bash'"),
+    ):
+        code, _, err = check(*args, text=b"x")
+        assert code == 125, args
+        assert message in err
+
+
+def test_user_rules(tmp_path):
+    """VALD-03: rules of one's own are added; a bad one is refused with its line."""
+    rules = tmp_path / "rules.yaml"
+    rules.write_text("secrets:\n  - id: acme\n    message: An Acme token\n    pattern: 'acme_[0-9]{6}'\n")
+    code, report = check_json("x = 'acme_123456'\n", "python", "--rules", str(rules))
+    assert code == 126
+    assert report["findings"][0]["rule"] == "acme"
+    rules.write_text("secrets:\n  - id: acme\n    message: An Acme token\n    pattern: '(acme'\n")
+    code, _, err = check("--rules", str(rules), "-l", "python", "-", text=b"")
+    assert code == 125
+    assert f"{rules}:2: rule acme" in err
+
+
+def test_every_rule_is_listed_and_does_what_its_example_says():
+    """VALD-03, VALD-04: `belljar rules` shows examples, and they are true."""
+    done = subprocess.run([BELLJAR, "rules", "--json"], capture_output=True, timeout=60, check=True)
+    rules = json.loads(done.stdout)
+    assert len({r["id"] for r in rules}) == len(rules) >= 80
+    for rule in rules:
+        if rule["layer"] in ("syntax",) or not rule["positive"]:
+            continue
+        language = "bash" if rule["language"] == "bash" else "python"
+        _, report = check_json(rule["positive"], language, "--no-syntax")
+        assert rule["id"] in [f["rule"] for f in report["findings"]], rule["id"]
+        _, report = check_json(rule["negative"], language, "--no-syntax")
+        assert rule["id"] not in [f["rule"] for f in report["findings"]], rule["id"]
+
+
+def test_the_standard_library_has_no_secrets():
+    """VALD-03: no false alarm over the host's whole Python library."""
+    files = sorted(str(p) for p in pathlib.Path("/usr/lib/python3.11").rglob("*.py"))
+    assert len(files) > 500
+    done = subprocess.run([BELLJAR, "check", "--no-syntax", "--max-chars", "10000000", "--json",
+                           *files], capture_output=True, timeout=120, check=False)
+    found = [(r["file"], f["line"], f["rule"]) for r in map(json.loads, done.stdout.splitlines())
+             for f in r["findings"] if f["layer"] in ("secrets", "length")]
+    assert found == []

@@ -5,6 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#undef bj_err_set
+#undef bj_err_wrap
+
 int bj_err_set(struct bj_err *err, enum bj_code code, int errnum, const char *fmt, ...)
 {
 	if (!err)

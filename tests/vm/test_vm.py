@@ -32,7 +32,7 @@ def results():
 
 
 @pytest.mark.timeout(machine.TOTAL_SECONDS + 120)
-@pytest.mark.parametrize("name", [function.__name__ for function in cases.CASES])
+@pytest.mark.parametrize("name", list(cases.CASES))
 def test_in_machine(results, name):
     console = f"see {BUILD / 'vm/console.log'}"
     assert name in results, f"the machine ended before this case; {console}"

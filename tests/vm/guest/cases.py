@@ -1,43 +1,164 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""What is tested inside the machine. Runs there as root; the host imports it for the names."""
+"""What is tested inside the machine, which has only cgroup v2. Runs there as root; the host imports
+it for the names.
+
+Proves on v2: SCRP-01, SCRP-04, SCRP-06, SCRP-07, SCRP-08/09, SX-LOCAL."""
+import json
+import os
+import pathlib
 import subprocess
 import sys
+import tempfile
 import traceback
 
-CASES = []
+BELLJAR = "/opt/belljar/belljar"
+CGROUP = pathlib.Path("/sys/fs/cgroup")
+UID = 1000
+CASES = {}
 
 
 def case(function):
-    CASES.append(function)
+    CASES[function.__name__] = function
     return function
+
+
+def both(function):
+    """The same case as root and as an ordinary user with a delegated cgroup."""
+    for caller in (Root, User):
+        CASES[f"{caller.__name__.lower()}_{function.__name__}"] = lambda c=caller: function(c())
+    return function
+
+
+class Root:
+    """Who runs belljar, and how."""
+    env = {"PATH": "/usr/bin:/bin", "HOME": "/root"}
+
+    def enter(self):
+        """Called in the child, before exec."""
+
+    def belljar(self, *args):
+        return subprocess.run([BELLJAR, *args], env=self.env, preexec_fn=self.enter, cwd="/",
+                              stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=90)
+
+    def run(self, suffix, script, *flags):
+        """The result of one sealed run, with the check off: the kernel alone must hold."""
+        with tempfile.NamedTemporaryFile("w", suffix=suffix) as file:
+            file.write(script)
+            file.flush()
+            os.chmod(file.name, 0o644)
+            before = leftovers()
+            done = self.belljar("run", "--json", "--policy", "off", *flags, file.name)
+            assert leftovers() == before, f"left behind: {leftovers() ^ before}"
+        assert done.stdout.startswith("{"), f"status {done.returncode}: {done.stderr}{done.stdout}"
+        return json.loads(done.stdout)
+
+
+class User(Root):
+    """An ordinary user below a cgroup that was handed over, as a service manager would do it."""
+    place = CGROUP / "delegated"
+    env = {"PATH": "/usr/bin:/bin", "HOME": "/tmp", "BELLJAR_NATIVE_CGROUP": "/delegated"}
+
+    def enter(self):
+        (self.place / "caller/cgroup.procs").write_text("0")
+        os.setgroups([])
+        os.setresgid(UID, UID, UID)
+        os.setresuid(UID, UID, UID)
+
+
+def delegate():
+    (CGROUP / "cgroup.subtree_control").write_text("+memory +pids +cpu")
+    caller = User.place / "caller"
+    caller.mkdir(parents=True)
+    for folder in (User.place, caller):
+        for name in (".", "cgroup.procs", "cgroup.threads", "cgroup.subtree_control"):
+            os.chown(folder / name, UID, UID)
+
+
+def leftovers():
+    """Everything a run could leave: cgroups, processes of others than the kernel, mounts."""
+    cgroups = {str(path) for path in CGROUP.rglob("*") if path.is_dir()}
+    processes = {f"pid {pid}" for pid in os.listdir("/proc") if pid.isdigit() and is_user(pid)}
+    mounts = set(pathlib.Path("/proc/self/mounts").read_text().splitlines())
+    return cgroups | processes | mounts
+
+
+def is_user(pid):
+    try:
+        return bool(pathlib.Path(f"/proc/{pid}/cmdline").read_bytes())
+    except OSError:
+        return False
 
 
 @case
 def machine_is_pure_v2():
     """The machine is what the other cases take for granted."""
-    with open("/proc/self/mounts", encoding="ascii") as mounts:
-        kinds = {line.split()[2] for line in mounts}
+    kinds = {line.split()[2] for line in pathlib.Path("/proc/self/mounts").read_text().splitlines()}
     assert "cgroup2" in kinds and "cgroup" not in kinds, kinds
-    with open("/sys/fs/cgroup/cgroup.controllers", encoding="ascii") as controllers:
-        assert {"memory", "pids", "cpu"} <= set(controllers.read().split())
+    controllers = (CGROUP / "cgroup.controllers").read_text().split()
+    assert {"memory", "pids", "cpu"} <= set(controllers), controllers
 
 
 @case
 def program_starts():
-    done = subprocess.run(["/opt/belljar/belljar", "--version"], capture_output=True, text=True)
+    done = Root().belljar("--version")
     assert done.returncode == 0 and done.stdout.startswith("belljar "), done
 
 
+@both
+def hello_python(caller):
+    result = caller.run(".py", "print(6 * 7)\n")
+    assert (result["cause"], result["exit_code"], result["stdout"]) == ("exited", 0, "42\n"), result
+
+
+@both
+def hello_bash(caller):
+    result = caller.run(".sh", "echo out; echo err >&2; exit 3\n")
+    seen = (result["cause"], result["exit_code"], result["stdout"], result["stderr"])
+    assert seen == ("exited", 3, "out\n", "err\n"), result
+
+
+@both
+def memory_limit_is_oom(caller):
+    script = "b = []\nwhile True:\n    b.append(bytearray(1 << 20))\n"
+    result = caller.run(".py", script, "--memory", "48M", "--timeout", "60")
+    assert result["cause"] == "oom", result
+
+
+@both
+def pids_limit_is_pids(caller):
+    script = "for i in {1..64}; do sleep 30 & done; wait\n"
+    result = caller.run(".sh", script, "--pids", "16", "--timeout", "60")
+    assert result["cause"] == "pids", result
+
+
+@both
+def deadline_kills_the_tree(caller):
+    script = "trap '' TERM INT HUP; echo so far; (trap '' TERM; sleep 600) & while :; do :; done\n"
+    result = caller.run(".sh", script, "--timeout", "2")
+    assert (result["cause"], result["timeout"], result["stdout"]) == ("timeout", True, "so far\n")
+    assert 2000 <= result["duration_ms"] < 4000, result
+
+
+@both
+def cpu_limit_holds_for_the_sum(caller):
+    script = "for i in 1 2; do (while :; do :; done) & done; wait\n"
+    result = caller.run(".sh", script, "--cpus", "0.25", "--timeout", "4")
+    share = result["usage"]["cpu_ms"] / result["duration_ms"]
+    # The quota comes in slices of a period, so a short run may be a slice over.
+    assert 0.1 < share < 0.33, f"{share:.2f} of a CPU: {result}"
+
+
 def main():
-    for function in CASES:
+    delegate()
+    for name, function in CASES.items():
         try:
             function()
-            print(f"BELLJAR-VM ok {function.__name__}", flush=True)
+            print(f"BELLJAR-VM ok {name}", flush=True)
         except Exception as error:  # a case that fails must not take the others along
             traceback.print_exc()
-            said = " ".join(str(error).split())[:300] or type(error).__name__
-            print(f"BELLJAR-VM failed {function.__name__} {said}", flush=True)
+            said = " ".join(str(error).split())[:400] or type(error).__name__
+            print(f"BELLJAR-VM failed {name} {said}", flush=True)
 
 
 if __name__ == "__main__":

@@ -28,6 +28,7 @@ help:
 
 # Configure a build directory once; Meson reconfigures by itself when its files change.
 define configure
+	@tools/fetch-grammars
 	@test -f $(1)/build.ninja || meson setup $(1) $(WERROR) $(2) >$(1).log 2>&1 || \
 		{ cat $(1).log; rm -rf $(1) $(1).log; exit 1; }
 	@rm -f $(1).log

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "check/layer.h"
+
+/* The danger rules as tables; made by tools/gen-dangers from rules/python.yaml and rules/bash.yaml.
+ * A key names what a rule looks at; the terms of the rule say under which conditions it holds. */
+
+enum bj_danger_on {
+	BJ_ON_CALL,     /* Python: a call of this dotted name */
+	BJ_ON_IMPORT,   /* Python: this module is brought in */
+	BJ_ON_ATTR,     /* Python: a call of a method of this name on something unknown */
+	BJ_ON_READ,     /* Python: this dotted name is used at all */
+	BJ_ON_ASSIGN,   /* Python: this dotted name is assigned to; Bash: this variable is */
+	BJ_ON_COMMAND,  /* Bash: this command runs */
+	BJ_ON_REDIRECT, /* Bash: output or input goes to this path */
+	BJ_ON_WORD,     /* Bash: a command gets this word */
+	BJ_ON_SPECIAL,  /* found by code, named here to have its severity and text as data */
+};
+
+struct bj_danger_key {
+	const char *name;
+	enum bj_danger_on on;
+	uint32_t rule; /* index into bj_danger_rules */
+};
+
+#define BJ_DANGER_TERMS 8
+
+struct bj_danger_terms {
+	bool strict; /* only under the strict policy */
+	const char *when[BJ_DANGER_TERMS + 1];
+};
+
+extern const struct bj_rule bj_danger_rules[];
+extern const struct bj_danger_terms bj_danger_terms[]; /* same index */
+extern const size_t bj_n_danger_rules;
+
+/* Sorted by name; those with wildcards apart. */
+extern const struct bj_danger_key bj_python_keys[], bj_python_globs[];
+extern const struct bj_danger_key bj_bash_keys[], bj_bash_globs[];
+extern const size_t bj_n_python_keys, bj_n_python_globs, bj_n_bash_keys, bj_n_bash_globs;
+
+/* What a danger pass works with. */
+struct bj_danger_pass {
+	const struct bj_check_request *request;
+	const struct bj_call_rule *extra;
+	size_t n_extra;
+	struct bj_findings *findings;
+	bool nested; /* the text is a string inside the script: hits are reported at @start */
+	size_t start, end;
+	unsigned depth;
+};
+
+/* Add a hit of rule @rule (an index), unless it is for the strict policy only and that is off. */
+void bj_danger_hit(const struct bj_danger_pass *pass, uint32_t rule, size_t start, size_t end);
+
+/* Add a hit of the rule that goes by @special. */
+void bj_danger_special(const struct bj_danger_pass *pass, enum bj_language language,
+		       const char *special, size_t start, size_t end);
+
+/* Add a hit of every rule of the user on the call of @name. */
+void bj_danger_extra(const struct bj_danger_pass *pass, enum bj_language language, const char *name,
+		     size_t start, size_t end);
+
+/* The first key called @name in a sorted table; NULL: none. More may follow it. */
+const struct bj_danger_key *bj_danger_find(const struct bj_danger_key *keys, size_t n,
+					   const char *name);
+
+/* Whether @text fits @pattern: '*' any bytes, '?' one byte, "[a-z*]" one of a set, '$' any
+ * expansion of the shell, '%' one of a variable that the script never sets. */
+bool bj_danger_glob(const char *pattern, size_t pattern_len, const char *text, size_t len);
+
+/* The same for alternatives with bars in between. */
+bool bj_danger_globs(const char *patterns, const char *text, size_t len);
+
+int bj_dangers_python(const struct bj_danger_pass *pass, const struct bj_tree *tree,
+		      struct bj_err *err);
+int bj_dangers_bash(const struct bj_danger_pass *pass, const struct bj_tree *tree,
+		    struct bj_err *err);
+
+/* How folded shell text marks an expansion: MARK name MARK. */
+#define BJ_MARK_KNOWN '\x01' /* a variable the script or the shell sets, or other output */
+#define BJ_MARK_UNSET '\x03' /* a variable that nothing sets */

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/err.h"
+#include "check/danger_rules.h"
+#include "check/tree.h"
+
+#include <errno.h>
+
+/* The danger layer: what both languages share. */
+
+const struct bj_rule *bj_rules_dangers(size_t *ret_n)
+{
+	*ret_n = bj_n_danger_rules;
+	return bj_danger_rules;
+}
+
+void bj_danger_hit(const struct bj_danger_pass *pass, uint32_t rule, size_t start, size_t end)
+{
+	if (bj_danger_terms[rule].strict && pass->request->policy != BJ_POLICY_STRICT)
+		return;
+	if (pass->nested) {
+		start = pass->start;
+		end = pass->end;
+	}
+	bj_findings_add(pass->findings, &bj_danger_rules[rule], start, end, NULL);
+}
+
+void bj_danger_special(const struct bj_danger_pass *pass, enum bj_language language,
+		       const char *special, size_t start, size_t end)
+{
+	const bool py = language == BJ_LANG_PYTHON;
+	const struct bj_danger_key *keys = py ? bj_python_keys : bj_bash_keys;
+	const size_t n = py ? bj_n_python_keys : bj_n_bash_keys;
+
+	for (size_t i = 0; i < n; i++)
+		if (keys[i].on == BJ_ON_SPECIAL && !strcmp(keys[i].name, special))
+			bj_danger_hit(pass, keys[i].rule, start, end);
+}
+
+void bj_danger_extra(const struct bj_danger_pass *pass, enum bj_language language, const char *name,
+		     size_t start, size_t end)
+{
+	for (size_t i = 0; i < pass->n_extra; i++) {
+		const struct bj_call_rule *rule = &pass->extra[i];
+
+		if (rule->rule.language != BJ_RULE_ANY &&
+		    rule->rule.language != (enum bj_rule_language)language)
+			continue;
+		if (!bj_danger_globs(rule->call, name, strlen(name)))
+			continue;
+		bj_findings_add(pass->findings, &rule->rule, pass->nested ? pass->start : start,
+				pass->nested ? pass->end : end, NULL);
+	}
+}
+
+const struct bj_danger_key *bj_danger_find(const struct bj_danger_key *keys, size_t n,
+					   const char *name)
+{
+	size_t lo = 0, hi = n;
+
+	while (lo < hi) {
+		const size_t mid = lo + (hi - lo) / 2;
+
+		if (strcmp(keys[mid].name, name) < 0)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < n && !strcmp(keys[lo].name, name) ? &keys[lo] : NULL;
+}
+
+/* The length of the expansion at @text that @wanted ('$' or '%') stands for; 0: none. */
+static size_t expansion(char wanted, const char *text, size_t len)
+{
+	if (!len || (text[0] != BJ_MARK_UNSET && (wanted == '%' || text[0] != BJ_MARK_KNOWN)))
+		return 0;
+
+	const char *end = memchr(text + 1, text[0], len - 1);
+
+	return end ? (size_t)(end - text) + 1 : 0;
+}
+
+/* The set "[a-z*]" at @pattern: its length, and whether @c is in it. */
+static size_t in_set(const char *pattern, size_t len, char c, bool *ret_in)
+{
+	const char *end = memchr(pattern, ']', len);
+
+	*ret_in = false;
+	for (const char *p = pattern + 1; end && p < end; p++) {
+		if (p + 2 < end && p[1] == '-') {
+			*ret_in |= c >= p[0] && c <= p[2];
+			p += 2;
+		} else {
+			*ret_in |= c == *p;
+		}
+	}
+	return end ? (size_t)(end - pattern) + 1 : 1;
+}
+
+/* How many bytes of @text the next part of @pattern stands for; 0: it does not fit. *@ret_step is
+ * the length of that part. */
+static size_t fits(const char *pattern, size_t pattern_len, const char *text, size_t len,
+		   size_t *ret_step)
+{
+	bool in = false;
+
+	*ret_step = 1;
+	if (!len || !pattern_len)
+		return 0;
+	if (pattern[0] == '$' || pattern[0] == '%')
+		return expansion(pattern[0], text, len);
+	if (pattern[0] == '[') {
+		*ret_step = in_set(pattern, pattern_len, text[0], &in);
+		return in;
+	}
+	return pattern[0] == '?' || pattern[0] == text[0];
+}
+
+bool bj_danger_glob(const char *pattern, size_t pattern_len, const char *text, size_t len)
+{
+	size_t p = 0, t = 0, star = SIZE_MAX, from = 0, step;
+
+	while (t < len || p < pattern_len) {
+		if (p < pattern_len && pattern[p] == '*') {
+			star = p++;
+			from = t;
+			continue;
+		}
+
+		const size_t n = fits(pattern + p, pattern_len - p, text + t, len - t, &step);
+
+		if (n) {
+			p += step;
+			t += n;
+		} else if (star != SIZE_MAX && from < len) {
+			p = star + 1;
+			t = ++from;
+		} else {
+			return false;
+		}
+	}
+	return true;
+}
+
+bool bj_danger_globs(const char *patterns, const char *text, size_t len)
+{
+	for (;;) {
+		const char *bar = strchrnul(patterns, '|');
+
+		if (bj_danger_glob(patterns, (size_t)(bar - patterns), text, len))
+			return true;
+		if (!*bar)
+			return false;
+		patterns = bar + 1;
+	}
+}
+
+/* What the parser could not make sense of was not checked. When the interpreter refuses the
+ * script as well, the engine drops these hits: nothing runs then. */
+static void report_unparsed(const struct bj_danger_pass *pass, const struct bj_tree *tree)
+{
+	if (tree->gave_up) {
+		bj_danger_special(pass, tree->language, "gave-up", 0, tree->size);
+		return;
+	}
+	for (uint32_t i = 0; i < tree->n_nodes; i++)
+		if (tree->nodes[i].kind == BJ_NODE_ERROR || tree->nodes[i].missing) {
+			bj_danger_special(pass, tree->language, "unparsed", tree->nodes[i].start,
+					  tree->nodes[i].end);
+			return;
+		}
+}
+
+int bj_layer_dangers(const struct bj_check_request *request, const struct bj_tree *tree,
+		     const struct bj_call_rule *extra, size_t n_extra, struct bj_findings *findings,
+		     struct bj_err *err)
+{
+	const struct bj_danger_pass pass = {
+		.request = request,
+		.extra = extra,
+		.n_extra = n_extra,
+		.findings = findings,
+	};
+
+	report_unparsed(&pass, tree);
+
+	const int r = tree->language == BJ_LANG_PYTHON ? bj_dangers_python(&pass, tree, err)
+						       : bj_dangers_bash(&pass, tree, err);
+
+	if (r < 0)
+		return r;
+	return findings->failed ? bj_err_set(err, BJ_E_SYSTEM, ENOMEM, "cannot keep findings") : 0;
+}

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "check/sh_terms.h"
+#include "check/shell.h"
+#include "grammar_bash.h"
+
+/* Bash dangers: commands, redirections, assignments and words against the rules. */
+
+static void hit(const struct bj_sh_pass *p, uint32_t rule, uint32_t node)
+{
+	bj_danger_hit(p->pass, rule, p->tree->nodes[node].start, p->tree->nodes[node].end);
+}
+
+static void special(const struct bj_sh_pass *p, const char *name, uint32_t node)
+{
+	bj_danger_special(p->pass, BJ_LANG_BASH, name, p->tree->nodes[node].start,
+			  p->tree->nodes[node].end);
+}
+
+static void match_globs(const struct bj_sh_pass *p, enum bj_danger_on on, const char *s, size_t len,
+			const struct bj_sh_command *command, uint32_t node)
+{
+	for (size_t i = 0; i < bj_n_bash_globs; i++) {
+		const struct bj_danger_key *key = &bj_bash_globs[i];
+
+		if (key->on == on && bj_danger_glob(key->name, strlen(key->name), s, len) &&
+		    bj_sh_terms_hold(p, key->rule, command, node))
+			hit(p, key->rule, node);
+	}
+}
+
+static void match_keys(const struct bj_sh_pass *p, enum bj_danger_on on, const char *name,
+		       const struct bj_sh_command *command, uint32_t node)
+{
+	const struct bj_danger_key *key = bj_danger_find(bj_bash_keys, bj_n_bash_keys, name);
+
+	for (; key && key < bj_bash_keys + bj_n_bash_keys && !strcmp(key->name, name); key++)
+		if (key->on == on && bj_sh_terms_hold(p, key->rule, command, node))
+			hit(p, key->rule, node);
+}
+
+static void match_words(const struct bj_sh_pass *p, const struct bj_sh_command *c)
+{
+	for (uint32_t i = c->fields; i < c->fields + c->n_fields; i++) {
+		const struct bj_sh_field *f = &p->sh->fields[i];
+		char path[BJ_SH_WORD];
+		size_t len;
+
+		if (!memchr(f->s, '/', f->len) && f->s[0] != '~')
+			continue;
+		len = bj_sh_normal_path(f->s, f->len, path);
+		match_globs(p, BJ_ON_WORD, path, len, c, f->node);
+	}
+}
+
+/* /b?n/r? is a name written so that no one reads it. */
+static void match_hidden_name(const struct bj_sh_pass *p, const struct bj_sh_command *c)
+{
+	if (c->name[0] != '[' && strpbrk(c->name, "?*[") && c->name[1] && !c->extra)
+		special(p, "glob-command", c->node);
+}
+
+static void match_command(const struct bj_sh_pass *p, const struct bj_sh_command *c)
+{
+	if (!c->name[0])
+		return;
+	match_keys(p, BJ_ON_COMMAND, c->name, c, c->node);
+	match_globs(p, BJ_ON_COMMAND, c->name, strlen(c->name), c, c->node);
+	match_hidden_name(p, c);
+	if (c->privileged)
+		special(p, "privilege", c->node);
+	if (bj_danger_globs("/tmp/*|/var/tmp/*|/dev/shm/*", c->path, strlen(c->path)))
+		special(p, "tmp-command", c->node);
+	if (!c->extra)
+		match_words(p, c);
+	bj_danger_extra(p->pass, BJ_LANG_BASH, c->name, p->tree->nodes[c->node].start,
+			p->tree->nodes[c->node].end);
+}
+
+static void match_redirect(const struct bj_sh_pass *p, uint32_t node)
+{
+	const uint32_t to = bj_node_field(p->tree, node, SHF_DESTINATION);
+	char path[BJ_SH_WORD];
+	uint32_t len;
+
+	if (!to)
+		return;
+
+	const char *s = bj_sh_fold(p->sh, to, &len);
+
+	match_globs(p, BJ_ON_REDIRECT, path, bj_sh_normal_path(s, len, path), NULL, node);
+}
+
+static void match_assignment(const struct bj_sh_pass *p, uint32_t node)
+{
+	const uint32_t name = bj_node_field(p->tree, node, SHF_NAME);
+	char text[64] = "";
+
+	if (!name)
+		return;
+
+	const struct bj_node *n = &p->tree->nodes[name];
+
+	if (n->end - n->start >= sizeof(text))
+		return;
+	memcpy(text, p->tree->text + n->start, n->end - n->start);
+	match_keys(p, BJ_ON_ASSIGN, text, NULL, node);
+}
+
+/* Whether a single "&" comes after @node. */
+static bool in_background(const struct bj_tree *tree, uint32_t node)
+{
+	size_t i = tree->nodes[node].end;
+
+	while (i < tree->size && (tree->text[i] == ' ' || tree->text[i] == '\t'))
+		i++;
+	return i < tree->size && tree->text[i] == '&' &&
+	       (i + 1 >= tree->size || tree->text[i + 1] != '&');
+}
+
+/* A function that pipes itself into itself, or starts itself in the background: a fork bomb,
+ * whatever it is called. */
+static void match_function(const struct bj_sh_pass *p, uint32_t node)
+{
+	const struct bj_tree *tree = p->tree;
+	const uint32_t name = bj_node_field(tree, node, SHF_NAME);
+	uint32_t piped = 0, pipeline = 0;
+
+	if (!name)
+		return;
+
+	const char *s = tree->text + tree->nodes[name].start;
+	const size_t len = tree->nodes[name].end - tree->nodes[name].start;
+	uint32_t c = bj_sh_command_at(p->sh, node);
+
+	for (int n = 0; c < p->sh->n_commands && n < 256; c++, n++) {
+		const struct bj_sh_command *call = &p->sh->commands[c];
+		const uint32_t up = tree->nodes[call->node].parent;
+
+		if (call->node >= tree->nodes[node].after)
+			return;
+		if (strlen(call->name) != len || memcmp(call->name, s, len) != 0)
+			continue;
+		if (tree->nodes[up].kind == SH_PIPELINE) {
+			piped = up == pipeline ? piped + 1 : 1;
+			pipeline = up;
+		}
+		if (piped > 1 || in_background(tree, call->node) ||
+		    (pipeline == up && in_background(tree, up))) {
+			special(p, "fork-bomb", node);
+			return;
+		}
+	}
+}
+
+/* "$0 & $0 &" does the same with the whole script. */
+static void match_self(const struct bj_sh_pass *p)
+{
+	uint32_t times = 0;
+
+	for (uint32_t i = 0; i < p->sh->n_commands; i++) {
+		const struct bj_sh_command *c = &p->sh->commands[i];
+		const uint32_t up = p->tree->nodes[c->node].parent;
+
+		if (strcmp(c->name, "\x01"
+				    "0"
+				    "\x01") != 0)
+			continue;
+		if (in_background(p->tree, c->node) || p->tree->nodes[up].kind == SH_PIPELINE)
+			times++;
+		if (times == 2)
+			special(p, "self-fork", c->node);
+	}
+}
+
+static void match_nodes(const struct bj_sh_pass *p)
+{
+	for (uint32_t i = 0; i < p->tree->n_nodes; i++) {
+		switch (p->tree->nodes[i].kind) {
+		case SH_FILE_REDIRECT:
+			match_redirect(p, i);
+			break;
+		case SH_VARIABLE_ASSIGNMENT:
+			match_assignment(p, i);
+			break;
+		case SH_FUNCTION_DEFINITION:
+			match_function(p, i);
+			break;
+		default:
+			break;
+		}
+	}
+}
+
+int bj_dangers_bash(const struct bj_danger_pass *pass, const struct bj_tree *tree,
+		    struct bj_err *err)
+{
+	struct bj_sh sh;
+	struct bj_sh_pass p = { .pass = pass, .sh = &sh, .tree = tree };
+	int r = bj_sh_init(&sh, tree, err);
+
+	if (r < 0)
+		return r;
+	for (uint32_t i = 0; i < sh.n_commands; i++)
+		match_command(&p, &sh.commands[i]);
+	match_nodes(&p);
+	match_self(&p);
+	r = bj_sh_nested(&p, err);
+	bj_sh_done(&sh);
+	return r;
+}

@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "check/danger_rules.h"
+#include "check/python.h"
+#include "grammar_python.h"
+
+/* Python dangers: every call, import, attribute and assignment against the rules, by the dotted
+ * names that the analysis found. */
+
+struct python {
+	const struct bj_danger_pass *pass;
+	const struct bj_py *py;
+	const struct bj_tree *tree;
+};
+
+/* --- conditions: "ARGUMENT is ..." --- */
+
+static bool node_is(const struct bj_tree *tree, uint32_t node, const char *text)
+{
+	const size_t len = strlen(text);
+
+	return tree->nodes[node].end - tree->nodes[node].start == len &&
+	       !memcmp(tree->text + tree->nodes[node].start, text, len);
+}
+
+/* Whether @node is surely false: False, None, 0, "" or an empty display. */
+static bool is_false(const struct python *p, uint32_t node)
+{
+	static const char *const texts[] = { "False", "None", "0", "\"\"", "''", "[]", "()", "{}" };
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		if (node_is(p->tree, node, texts[i]))
+			return true;
+	return false;
+}
+
+static bool is_literal(const struct python *p, uint32_t node)
+{
+	switch (p->tree->nodes[node].kind) {
+	case PY_INTEGER:
+	case PY_FLOAT:
+	case PY_TRUE:
+	case PY_FALSE:
+	case PY_NONE:
+		return true;
+	default:
+		return node_is(p->tree, node, "\"\"") || node_is(p->tree, node, "''");
+	}
+}
+
+static bool fits_name(const struct python *p, uint32_t node, const char *globs)
+{
+	const struct bj_py_set *set = bj_py_set(p->py, node);
+
+	for (uint32_t i = 0; i < set->n; i++) {
+		const struct bj_py_text *name = bj_py_text(p->py, set->v[i].ref);
+
+		if (set->v[i].kind == BJ_PY_NAME && !set->v[i].boxed &&
+		    bj_danger_globs(globs, name->s, name->len))
+			return true;
+	}
+	return false;
+}
+
+/* Any constant of @node, elements of a list included. */
+static bool fits_text(const struct python *p, uint32_t node, const char *globs)
+{
+	const struct bj_py_set *set = bj_py_set(p->py, node);
+
+	for (uint32_t i = 0; i < set->n; i++) {
+		const struct bj_py_text *text = bj_py_text(p->py, set->v[i].ref);
+
+		if (set->v[i].kind == BJ_PY_STR && bj_danger_globs(globs, text->s, text->len))
+			return true;
+	}
+	return false;
+}
+
+static bool fits_number(const struct python *p, uint32_t node, uint32_t mask)
+{
+	const struct bj_py_set *set = bj_py_set(p->py, node);
+
+	for (uint32_t i = 0; i < set->n; i++)
+		if (set->v[i].kind == BJ_PY_INT && (set->v[i].ref & mask))
+			return true;
+	return false;
+}
+
+/* @argument is "0", "name" or "0/name". */
+static uint32_t find_argument(const struct python *p, uint32_t call, const char *argument,
+			      size_t len)
+{
+	char keyword[32] = "";
+	int position = -1;
+
+	if (argument[0] >= '0' && argument[0] <= '9') {
+		position = argument[0] - '0';
+		argument += len > 1 ? 2 : 1;
+		len -= len > 1 ? 2 : 1;
+	}
+	if (len < sizeof(keyword))
+		memcpy(keyword, argument, len);
+	return bj_py_argument(p->py, call, position, keyword[0] ? keyword : NULL);
+}
+
+static bool holds(const struct python *p, uint32_t call, const char *condition)
+{
+	const char *space = strchrnul(condition, ' ');
+	const uint32_t node = find_argument(p, call, condition, (size_t)(space - condition));
+	const char *op = *space ? space + 1 : space;
+
+	if (!strcmp(op, "is set"))
+		return node;
+	if (!strcmp(op, "is unset"))
+		return !node;
+	if (!strcmp(op, "is false"))
+		return !node || is_false(p, node);
+	if (!strncmp(op, "is not like ", 12))
+		return !node || !fits_text(p, node, op + 12);
+	if (!node)
+		return false;
+	if (!strcmp(op, "is true"))
+		return !is_false(p, node);
+	if (!strcmp(op, "is dynamic"))
+		return !is_literal(p, node) && !bj_py_const(p->py, node);
+	if (!strcmp(op, "is constant"))
+		return is_literal(p, node) || bj_py_const(p->py, node);
+	if (!strncmp(op, "is like ", 8))
+		return fits_text(p, node, op + 8);
+	if (!strncmp(op, "is name ", 8))
+		return fits_name(p, node, op + 8);
+	if (!strncmp(op, "has bits ", 9))
+		return fits_number(p, node, (uint32_t)strtoul(op + 9, NULL, 8));
+	return false;
+}
+
+static bool all_hold(const struct python *p, uint32_t rule, uint32_t call)
+{
+	for (const char *const *when = bj_danger_terms[rule].when; *when; when++)
+		if (!call || !holds(p, call, *when))
+			return false;
+	return true;
+}
+
+/* --- names against rules --- */
+
+/* @call is the call the name is in; 0 when it is only handed on. */
+static void match_name(const struct python *p, const struct bj_py_text *name, enum bj_danger_on on,
+		       uint32_t call, uint32_t at)
+{
+	const struct bj_node *node = &p->tree->nodes[at];
+	const struct bj_danger_key *key = bj_danger_find(bj_python_keys, bj_n_python_keys, name->s);
+	const struct bj_danger_key *end = bj_python_keys + bj_n_python_keys;
+
+	for (; key && key < end && !strcmp(key->name, name->s); key++)
+		if (key->on == on && all_hold(p, key->rule, call))
+			bj_danger_hit(p->pass, key->rule, node->start, node->end);
+	for (size_t i = 0; i < bj_n_python_globs; i++) {
+		key = &bj_python_globs[i];
+		if (key->on == on &&
+		    bj_danger_glob(key->name, strlen(key->name), name->s, name->len) &&
+		    all_hold(p, key->rule, call))
+			bj_danger_hit(p->pass, key->rule, node->start, node->end);
+	}
+}
+
+static void match_set(const struct python *p, const struct bj_py_set *set, enum bj_danger_on on,
+		      uint32_t call, uint32_t at)
+{
+	for (uint32_t i = 0; i < set->n; i++) {
+		if (set->v[i].kind != BJ_PY_NAME)
+			continue;
+		if (set->v[i].boxed && on != BJ_ON_CALL)
+			continue;
+		if (set->v[i].boxed && call)
+			continue;
+
+		const struct bj_py_text *name = bj_py_text(p->py, set->v[i].ref);
+
+		match_name(p, name, on, call, at);
+		if (on == BJ_ON_CALL)
+			bj_danger_extra(p->pass, BJ_LANG_PYTHON, name->s, p->tree->nodes[at].start,
+					p->tree->nodes[at].end);
+	}
+}
+
+/* A function handed on is as good as called: map(eval, lines), Thread(target=os.system). */
+static void match_arguments(const struct python *p, uint32_t call)
+{
+	const uint32_t args = bj_node_field(p->tree, call, PYF_ARGUMENTS);
+	uint32_t c = args ? bj_node_child(p->tree, args) : 0;
+
+	for (; c; c = p->tree->nodes[c].next) {
+		const uint32_t value = p->tree->nodes[c].kind == PY_KEYWORD_ARGUMENT
+					       ? bj_node_field(p->tree, c, PYF_VALUE)
+					       : c;
+
+		if (value)
+			match_set(p, bj_py_set(p->py, value), BJ_ON_CALL, 0, value);
+	}
+}
+
+/* A method of something unknown goes by its name alone. */
+static void match_method(const struct python *p, uint32_t call, uint32_t function)
+{
+	const uint32_t attribute = bj_node_field(p->tree, function, PYF_ATTRIBUTE);
+
+	if (!attribute)
+		return;
+
+	const struct bj_node *a = &p->tree->nodes[attribute];
+	char name[64] = "";
+
+	if (a->end - a->start >= sizeof(name))
+		return;
+	memcpy(name, p->tree->text + a->start, a->end - a->start);
+
+	const struct bj_py_text text = { .s = name, .len = a->end - a->start };
+
+	match_name(p, &text, BJ_ON_ATTR, call, attribute);
+}
+
+/* A name the script defines itself is not the builtin; that is worth a remark only. */
+static void match_shadow(const struct python *p, uint32_t function)
+{
+	static const char *const names[] = { "eval", "exec", "compile", "__import__" };
+	const struct bj_py_symbol *s;
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (!node_is(p->tree, function, names[i]))
+			continue;
+		s = bj_py_lookup((struct bj_py *)p->py, function);
+		if (s && s->local_code && s->sure && !s->deleted)
+			bj_danger_special(p->pass, BJ_LANG_PYTHON, "shadow",
+					  p->tree->nodes[function].start,
+					  p->tree->nodes[function].end);
+	}
+}
+
+static bool in_endless_loop(const struct python *p, uint32_t node)
+{
+	for (int up = 0; node && up < 32; up++, node = p->tree->nodes[node].parent) {
+		if (p->tree->nodes[node].kind != PY_WHILE_STATEMENT)
+			continue;
+
+		const uint32_t condition = bj_node_field(p->tree, node, PYF_CONDITION);
+
+		if (condition && is_literal(p, condition) && !is_false(p, condition))
+			return true;
+	}
+	return false;
+}
+
+static void match_fork_bomb(const struct python *p, uint32_t node, uint32_t function)
+{
+	if (fits_name(p, function, "os.fork|posix.fork|os.forkpty") && in_endless_loop(p, node))
+		bj_danger_special(p->pass, BJ_LANG_PYTHON, "fork-bomb",
+				  p->tree->nodes[function].start, p->tree->nodes[function].end);
+}
+
+static void match_call(const struct python *p, uint32_t node)
+{
+	const uint32_t function = bj_node_field(p->tree, node, PYF_FUNCTION);
+
+	if (!function)
+		return;
+
+	const struct bj_py_set *set = bj_py_set(p->py, function);
+
+	match_set(p, set, BJ_ON_CALL, node, function);
+	match_arguments(p, node);
+	match_fork_bomb(p, node, function);
+	if (p->tree->nodes[function].kind == PY_ATTRIBUTE)
+		match_method(p, node, function);
+	if (p->tree->nodes[function].kind == PY_IDENTIFIER)
+		match_shadow(p, function);
+}
+
+static void match_import(const struct python *p, uint32_t node)
+{
+	const struct bj_node *nodes = p->tree->nodes;
+
+	match_set(p, bj_py_set(p->py, node), BJ_ON_IMPORT, 0, node);
+	for (uint32_t c = bj_node_child(p->tree, node); c; c = nodes[c].next)
+		if (nodes[c].field == PYF_NAME)
+			match_set(p, bj_py_set(p->py, c), BJ_ON_IMPORT, 0, c);
+}
+
+static void match_read(const struct python *p, uint32_t node)
+{
+	match_set(p, bj_py_set(p->py, node), BJ_ON_READ, 0, node);
+}
+
+static void match_assign(const struct python *p, uint32_t node)
+{
+	uint32_t left = bj_node_field(p->tree, node, PYF_LEFT);
+
+	if (left && p->tree->nodes[left].kind == PY_SUBSCRIPT) {
+		match_set(p, bj_py_set(p->py, left), BJ_ON_ASSIGN, 0, left);
+		left = bj_node_field(p->tree, left, PYF_VALUE);
+	}
+	if (left && p->tree->nodes[left].kind != PY_IDENTIFIER)
+		match_set(p, bj_py_set(p->py, left), BJ_ON_ASSIGN, 0, left);
+}
+
+/* "@eval" calls it with the function below. */
+static void match_decorator(const struct python *p, uint32_t node)
+{
+	match_set(p, bj_py_set(p->py, node), BJ_ON_CALL, 0, node);
+}
+
+int bj_dangers_python(const struct bj_danger_pass *pass, const struct bj_tree *tree,
+		      struct bj_err *err)
+{
+	const struct python p = { .pass = pass, .py = tree->py, .tree = tree };
+
+	(void)err;
+	for (uint32_t i = 0; i < tree->n_nodes; i++) {
+		switch (tree->nodes[i].kind) {
+		case PY_CALL:
+			match_call(&p, i);
+			break;
+		case PY_IMPORT_STATEMENT:
+		case PY_IMPORT_FROM_STATEMENT:
+			match_import(&p, i);
+			break;
+		case PY_ATTRIBUTE:
+		case PY_SUBSCRIPT:
+			match_read(&p, i);
+			break;
+		case PY_ASSIGNMENT:
+		case PY_AUGMENTED_ASSIGNMENT:
+			match_assign(&p, i);
+			break;
+		case PY_DECORATOR:
+			match_decorator(&p, i);
+			break;
+		default:
+			break;
+		}
+	}
+	return 0;
+}

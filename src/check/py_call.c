@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "check/python.h"
+#include "grammar_python.h"
+
+/* What a call gives: the calls that only lead to another name are followed. */
+
+static const struct bj_py_text return_name = { .s = "\x01return", .len = 7 };
+
+/* The value of @keyword in **{"keyword": value}. */
+static uint32_t splat_value(const struct bj_py *py, uint32_t splat, const char *keyword)
+{
+	const uint32_t dict = bj_node_kind(py->tree, splat, PY_DICTIONARY);
+	uint32_t pair = dict ? bj_node_child(py->tree, dict) : 0;
+
+	for (; pair; pair = py->tree->nodes[pair].next) {
+		const uint32_t key = bj_node_field(py->tree, pair, PYF_KEY);
+		const struct bj_py_text *text = key ? bj_py_const(py, key) : NULL;
+
+		if (text && !strcmp(text->s, keyword))
+			return bj_node_field(py->tree, pair, PYF_VALUE);
+	}
+	return 0;
+}
+
+uint32_t bj_py_argument(const struct bj_py *py, uint32_t call, int position, const char *keyword)
+{
+	const struct bj_node *nodes = py->tree->nodes;
+	const uint32_t args = bj_node_field(py->tree, call, PYF_ARGUMENTS);
+	uint32_t c = args ? bj_node_child(py->tree, args) : 0;
+	int at = 0;
+
+	/* f(x for x in y): the generator stands for the list. */
+	if (args && nodes[args].kind == PY_GENERATOR_EXPRESSION)
+		return position == 0 ? args : 0;
+	for (; c; c = nodes[c].next) {
+		if (nodes[c].kind == PY_COMMENT)
+			continue;
+		if (nodes[c].kind == PY_DICTIONARY_SPLAT) {
+			const uint32_t value = keyword ? splat_value(py, c, keyword) : 0;
+
+			if (value)
+				return value;
+			continue;
+		}
+		if (nodes[c].kind != PY_KEYWORD_ARGUMENT) {
+			if (at++ == position)
+				return c;
+			continue;
+		}
+
+		const uint32_t name = bj_node_field(py->tree, c, PYF_NAME);
+		const size_t len = name ? nodes[name].end - nodes[name].start : 0;
+
+		if (keyword && len == strlen(keyword) &&
+		    !memcmp(py->tree->text + nodes[name].start, keyword, len))
+			return bj_node_field(py->tree, c, PYF_VALUE);
+	}
+	return 0;
+}
+
+static struct bj_py_value name_value(uint32_t ref)
+{
+	return (struct bj_py_value){ .kind = BJ_PY_NAME, .ref = ref };
+}
+
+/* __import__("os.path") gives os; import_module("os.path") gives os.path. */
+static void call_import(struct bj_py *py, uint32_t call, bool whole, struct bj_py_set *set)
+{
+	const uint32_t arg = bj_py_argument(py, call, 0, "name");
+	const struct bj_py_text *name = arg ? bj_py_const(py, arg) : NULL;
+
+	if (!name)
+		return;
+
+	const char *dot = whole ? NULL : memchr(name->s, '.', name->len);
+
+	bj_py_set_add(set, name_value(bj_py_intern(py, name->s,
+						   dot ? (size_t)(dot - name->s) : name->len)));
+}
+
+static void call_import_top(struct bj_py *py, uint32_t call, struct bj_py_set *set)
+{
+	call_import(py, call, false, set);
+}
+
+static void call_import_module(struct bj_py *py, uint32_t call, struct bj_py_set *set)
+{
+	call_import(py, call, true, set);
+}
+
+static void add_attribute(struct bj_py *py, uint32_t object, const struct bj_py_text *name,
+			  struct bj_py_set *set)
+{
+	const struct bj_py_set *left = bj_py_set(py, object);
+
+	if (!name)
+		return;
+
+	const struct bj_py_text key = *name;
+
+	for (uint32_t i = 0; i < left->n; i++)
+		if (left->v[i].kind == BJ_PY_NAME && !left->v[i].boxed)
+			bj_py_set_add(set,
+				      name_value(bj_py_dot(py, left->v[i].ref, key.s, key.len)));
+}
+
+static void call_getattr(struct bj_py *py, uint32_t call, struct bj_py_set *set)
+{
+	const uint32_t object = bj_py_argument(py, call, 0, NULL);
+	const uint32_t name = bj_py_argument(py, call, 1, NULL);
+
+	if (object && name)
+		add_attribute(py, object, bj_py_const(py, name), set);
+}
+
+/* The first argument comes back: functools.partial(os.system, "x"), iter([...]). */
+static void call_same(struct bj_py *py, uint32_t call, struct bj_py_set *set)
+{
+	const uint32_t arg = bj_py_argument(py, call, 0, NULL);
+
+	if (arg)
+		*set = *bj_py_set(py, arg);
+}
+
+static void call_next(struct bj_py *py, uint32_t call, struct bj_py_set *set)
+{
+	const uint32_t arg = bj_py_argument(py, call, 0, NULL);
+
+	if (arg)
+		*set = bj_py_unbox(bj_py_set(py, arg));
+}
+
+/* vars(os) is os.__dict__; vars() stays as it is. */
+static void call_vars(struct bj_py *py, uint32_t call, struct bj_py_set *set)
+{
+	const uint32_t arg = bj_py_argument(py, call, 0, NULL);
+	const struct bj_py_text dict = { .s = "__dict__", .len = 8 };
+
+	if (arg)
+		add_attribute(py, arg, &dict, set);
+	else
+		bj_py_set_add(set, name_value(bj_py_intern(py, "builtins.vars()", 15)));
+}
+
+/* dict(a=eval): the values are in a box. */
+static void call_dict(struct bj_py *py, uint32_t call, struct bj_py_set *set)
+{
+	const uint32_t args = bj_node_field(py->tree, call, PYF_ARGUMENTS);
+	uint32_t c = args ? bj_node_child(py->tree, args) : 0;
+	struct bj_py_set all = { 0 };
+
+	for (; c; c = py->tree->nodes[c].next)
+		bj_py_set_union(&all, bj_py_set(py, c));
+	*set = bj_py_box(&all);
+}
+
+static const struct {
+	const char *name;
+	void (*call)(struct bj_py *py, uint32_t call, struct bj_py_set *set);
+} followed[] = {
+	{ "builtins.__import__", call_import_top },
+	{ "importlib.__import__", call_import_top },
+	{ "importlib.import_module", call_import_module },
+	{ "importlib.reload", call_same },
+	{ "pydoc.locate", call_import_module },
+	{ "builtins.getattr", call_getattr },
+	{ "builtins.object.__getattribute__", call_getattr },
+	{ "functools.partial", call_same },
+	{ "functools.wraps", call_same },
+	{ "builtins.staticmethod", call_same },
+	{ "builtins.iter", call_same },
+	{ "builtins.tuple", call_same },
+	{ "builtins.next", call_next },
+	{ "builtins.vars", call_vars },
+	{ "builtins.dict", call_dict },
+};
+
+/* operator.attrgetter("system")(os), operator.methodcaller("system", "x")(os). */
+static bool call_operator(struct bj_py *py, uint32_t call, const char *name, struct bj_py_set *set)
+{
+	const uint32_t function = bj_node_field(py->tree, call, PYF_FUNCTION);
+	const uint32_t object = bj_py_argument(py, call, 0, NULL);
+
+	if (strcmp(name, "operator.attrgetter()") != 0 &&
+	    strcmp(name, "operator.methodcaller()") != 0)
+		return false;
+	if (!object || py->tree->nodes[function].kind != PY_CALL)
+		return true;
+
+	const uint32_t key = bj_py_argument(py, function, 0, NULL);
+
+	if (key)
+		add_attribute(py, object, bj_py_const(py, key), set);
+	return true;
+}
+
+/* os.__getattribute__("system"), os.__dict__.get("system"), globals().pop("x"). */
+static bool call_dunder(struct bj_py *py, uint32_t call, const struct bj_py_text *name,
+			struct bj_py_set *set)
+{
+	static const char *const ends[] = {
+		".__getattribute__", ".__dict__.get", ".__dict__.__getitem__",
+		".__dict__.pop",     ".__getitem__",  ".__getattr__",
+	};
+	const uint32_t arg = bj_py_argument(py, call, 0, NULL);
+	const struct bj_py_text *key = arg ? bj_py_const(py, arg) : NULL;
+
+	for (size_t i = 0; key && i < sizeof(ends) / sizeof(ends[0]); i++) {
+		const size_t len = strlen(ends[i]);
+
+		if (name->len <= len || memcmp(name->s + name->len - len, ends[i], len) != 0)
+			continue;
+
+		const struct bj_py_text k = *key;
+		const uint32_t left = bj_py_intern(py, name->s, name->len - len);
+
+		bj_py_set_add(set, name_value(bj_py_dot(py, left, k.s, k.len)));
+		return true;
+	}
+	if (key &&
+	    (!strcmp(name->s, "builtins.globals().get") ||
+	     !strcmp(name->s, "builtins.locals().get") || !strcmp(name->s, "builtins.get"))) {
+		const struct bj_py_text k = *key;
+		const bool all = k.len == 12 && !memcmp(k.s, "__builtins__", 12);
+		const uint32_t builtins = bj_py_intern(py, "builtins", 8);
+
+		bj_py_set_add(set,
+			      name_value(all ? builtins : bj_py_dot(py, builtins, k.s, k.len)));
+		return true;
+	}
+	return false;
+}
+
+static void call_name(struct bj_py *py, uint32_t call, uint32_t ref, struct bj_py_set *set)
+{
+	const struct bj_py_text name = *bj_py_text(py, ref);
+	char result[BJ_PY_TEXT_MAX];
+
+	for (size_t i = 0; i < sizeof(followed) / sizeof(followed[0]); i++)
+		if (!strcmp(name.s, followed[i].name)) {
+			followed[i].call(py, call, set);
+			if (set->n)
+				return;
+		}
+	if (call_operator(py, call, name.s, set) || call_dunder(py, call, &name, set) ||
+	    bj_py_eval_text_call(py, call, name.s, set))
+		return;
+	if (name.len + 2 > sizeof(result))
+		return;
+	memcpy(result, name.s, name.len);
+	memcpy(result + name.len, "()", 2);
+	bj_py_set_add(set, name_value(bj_py_intern(py, result, name.len + 2)));
+}
+
+/* d.get("x"), l.pop(): an element comes out of the box. */
+static void call_on_box(struct bj_py *py, uint32_t function, struct bj_py_set *set)
+{
+	const uint32_t object = bj_node_field(py->tree, function, PYF_OBJECT);
+	const uint32_t attribute = bj_node_field(py->tree, function, PYF_ATTRIBUTE);
+
+	if (!object || !attribute)
+		return;
+
+	const struct bj_node *a = &py->tree->nodes[attribute];
+	const char *s = py->tree->text + a->start;
+	const size_t len = a->end - a->start;
+
+	if ((len == 3 && (!memcmp(s, "get", 3) || !memcmp(s, "pop", 3))) ||
+	    (len == 11 && !memcmp(s, "__getitem__", 11))) {
+		const struct bj_py_set inner = bj_py_unbox(bj_py_set(py, object));
+
+		bj_py_set_union(set, &inner);
+	} else if (len == 6 && !memcmp(s, "values", 6)) {
+		bj_py_set_union(set, bj_py_set(py, object));
+	}
+}
+
+void bj_py_eval_call(struct bj_py *py, uint32_t node, struct bj_py_set *set)
+{
+	const uint32_t function = bj_node_field(py->tree, node, PYF_FUNCTION);
+
+	if (!function || bj_py_eval_method(py, node, set))
+		return;
+
+	const struct bj_py_set callee = *bj_py_set(py, function);
+
+	for (uint32_t i = 0; i < callee.n; i++) {
+		if (callee.v[i].boxed)
+			continue;
+		if (callee.v[i].kind == BJ_PY_NAME)
+			call_name(py, node, callee.v[i].ref, set);
+		if (callee.v[i].kind == BJ_PY_FUNC) {
+			const struct bj_py_symbol *s =
+				bj_py_symbol(py, callee.v[i].ref, &return_name, false);
+
+			if (s)
+				bj_py_set_union(set, &s->set);
+		}
+	}
+	if (py->tree->nodes[function].kind == PY_ATTRIBUTE)
+		call_on_box(py, function, set);
+}

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "check/tree.h"
+
+/* What the expressions of a Python script may mean, found without running it: which dotted name
+ * a callee stands for ("os.system", "builtins.eval"), which constant a string is built to. Flow is
+ * not followed: a name means everything that is ever bound to it in its scope. Two passes over
+ * the tree, each node once, sets of fixed size: linear in the script. */
+
+enum bj_py_kind {
+	BJ_PY_NAME, /* a dotted name from outside; ref: bj_py_text() */
+	BJ_PY_STR,  /* a constant string or bytes; ref: the same */
+	BJ_PY_INT,  /* ref is the number itself */
+	BJ_PY_FUNC, /* a function or lambda of the script; ref is its scope */
+};
+
+struct bj_py_value {
+	uint8_t kind;
+	uint8_t boxed; /* an element of a list, tuple, set or dict, so many levels deep */
+	uint32_t ref;
+};
+
+#define BJ_PY_SET_MAX 8
+
+struct bj_py_set {
+	uint32_t n;
+	struct bj_py_value v[BJ_PY_SET_MAX];
+};
+
+struct bj_py_text {
+	const char *s; /* NUL-terminated as well */
+	uint32_t len;
+	uint32_t hash;
+};
+
+/* A function, a lambda, a class body or (0) the module. */
+struct bj_py_scope {
+	uint32_t parent;
+	uint32_t depth;
+	bool is_class;
+};
+
+/* One name of one scope and all that is bound to it. */
+struct bj_py_symbol {
+	const char *s;
+	uint32_t len, hash, scope;
+	uint32_t bound; /* first byte after the first binding */
+	bool sure;      /* bound on every way through the scope */
+	bool deleted;
+	bool local_code; /* by def, class or as a parameter */
+	bool is_global;  /* declared so in a function: the module's name is meant */
+	struct bj_py_set set;
+};
+
+struct bj_py {
+	const struct bj_tree *tree;
+	struct bj_py_chunk *chunks;
+	struct bj_py_text *texts; /* interned; 0 is "" */
+	uint32_t n_texts, room_texts, *text_table, mask_texts;
+	struct bj_py_symbol *symbols; /* 0 is not used */
+	uint32_t n_symbols, room_symbols, *symbol_table, mask_symbols;
+	struct bj_py_scope *scopes;
+	uint32_t n_scopes, room_scopes;
+	struct bj_py_set *sets; /* 0 is the empty set */
+	uint32_t n_sets, room_sets;
+	uint32_t *node_set;   /* by node: its set */
+	uint32_t *node_scope; /* by node: where its names are looked up */
+	uint32_t *body_scope; /* by definition: the scope it makes */
+	uint32_t stars[4];    /* modules of "from x import *" */
+	uint32_t n_stars;
+	bool failed; /* no memory */
+};
+
+int bj_py_new(const struct bj_tree *tree, struct bj_py **ret, struct bj_err *err);
+void bj_py_free(struct bj_py *py); /* NULL is fine */
+
+static inline const struct bj_py_set *bj_py_set(const struct bj_py *py, uint32_t node)
+{
+	return &py->sets[py->node_set[node]];
+}
+
+static inline const struct bj_py_text *bj_py_text(const struct bj_py *py, uint32_t ref)
+{
+	return &py->texts[ref];
+}
+
+/* The constant string that @node surely is, or NULL. */
+const struct bj_py_text *bj_py_const(const struct bj_py *py, uint32_t node);
+
+/* The argument of @call at @position (from 0) or by @keyword (NULL: none), 0: not there. A splat
+ * before it hides positions. */
+uint32_t bj_py_argument(const struct bj_py *py, uint32_t call, int position, const char *keyword);
+
+/* The symbol that identifier @node means, NULL: none, so it is a builtin. */
+const struct bj_py_symbol *bj_py_lookup(struct bj_py *py, uint32_t node);
+
+/* --- inside the analysis: py_*.c --- */
+
+#define BJ_PY_TEXT_MAX 512 /* longer constants and names are not followed */
+
+/* Bytes that live as long as @py; NULL sets py->failed. */
+char *bj_py_alloc(struct bj_py *py, size_t size);
+
+/* The ref of a text; 0 when it is too long, empty, or memory is gone. */
+uint32_t bj_py_intern(struct bj_py *py, const char *s, size_t len);
+
+/* The ref of "@left.@right"; 0 as above. */
+uint32_t bj_py_dot(struct bj_py *py, uint32_t left, const char *s, size_t len);
+
+uint32_t bj_py_add_scope(struct bj_py *py, uint32_t parent, bool is_class);
+
+/* Identifier text of @node, as Python normalises it. */
+struct bj_py_text bj_py_identifier(struct bj_py *py, uint32_t node);
+
+/* Find or make a symbol; NULL: no memory. */
+struct bj_py_symbol *bj_py_symbol(struct bj_py *py, uint32_t scope, const struct bj_py_text *name,
+				  bool make);
+
+void bj_py_set_add(struct bj_py_set *set, struct bj_py_value value);
+void bj_py_set_union(struct bj_py_set *set, const struct bj_py_set *other);
+
+/* Make @set what @node means. */
+void bj_py_put(struct bj_py *py, uint32_t node, const struct bj_py_set *set);
+
+/* A copy of @set one level out of, or into, its boxes. */
+struct bj_py_set bj_py_unbox(const struct bj_py_set *set);
+struct bj_py_set bj_py_box(const struct bj_py_set *set);
+
+/* Pass 0: scopes, and which names are bound where. */
+void bj_py_collect(struct bj_py *py);
+
+/* Passes 1 and 2: what @node means, its children being known. */
+void bj_py_eval(void *ctx, uint32_t node);
+
+/* Bind what @target names to @set. */
+void bj_py_bind(struct bj_py *py, uint32_t target, const struct bj_py_set *set);
+
+/* Constants: a literal; the result of a call or operator on constants, into @set. */
+void bj_py_eval_string(struct bj_py *py, uint32_t node, struct bj_py_set *set);
+void bj_py_eval_concat(struct bj_py *py, uint32_t node, struct bj_py_set *set);
+void bj_py_eval_operator(struct bj_py *py, uint32_t node, struct bj_py_set *set);
+void bj_py_eval_slice(struct bj_py *py, uint32_t node, struct bj_py_set *set);
+bool bj_py_eval_method(struct bj_py *py, uint32_t call, struct bj_py_set *set);
+bool bj_py_eval_text_call(struct bj_py *py, uint32_t call, const char *name, struct bj_py_set *set);
+
+/* What a call gives. */
+void bj_py_eval_call(struct bj_py *py, uint32_t node, struct bj_py_set *set);

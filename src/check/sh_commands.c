@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/err.h"
+#include "check/shell_parts.h"
+#include "grammar_bash.h"
+
+#include <errno.h>
+
+/* The commands of a script: their words, and the name that is left behind sudo, env and others. */
+
+static void *grow(struct bj_sh *sh, void **items, uint32_t *n, uint32_t *room, size_t size)
+{
+	if (*n == *room) {
+		const uint32_t more = *room ? *room * 2 : 64;
+		void *grown = realloc(*items, more * size);
+
+		if (!grown) {
+			sh->failed = true;
+			return NULL;
+		}
+		*items = grown;
+		*room = more;
+	}
+
+	void *place = (char *)*items + (size_t)*n * size;
+
+	memset(place, 0, size);
+	(*n)++;
+	return place;
+}
+
+static bool add_field(struct bj_sh *sh, const char *s, uint32_t len, uint32_t node)
+{
+	struct bj_sh_field *f =
+		grow(sh, (void **)&sh->fields, &sh->n_fields, &sh->room_fields, sizeof(*f));
+
+	if (!f)
+		return false;
+	*f = (struct bj_sh_field){ .s = s, .len = len, .node = node };
+	return true;
+}
+
+/* One word may be several fields: rm${IFS}-rf${IFS}/. */
+static void add_word(struct bj_sh *sh, uint32_t node)
+{
+	uint32_t len;
+	char *s = (char *)bj_sh_fold(sh, node, &len);
+	uint32_t from = 0;
+
+	for (uint32_t i = 0; i <= len; i++) {
+		if (i < len && s[i] != BJ_SH_SPLIT)
+			continue;
+		if (i == len || s[i] == BJ_SH_SPLIT) {
+			const bool whole = from == 0 && i == len;
+
+			if (i < len)
+				s[i] = '\0';
+			if (i > from || whole)
+				add_field(sh, s + from, i - from, node);
+			from = i + 1;
+		}
+	}
+}
+
+/* Programs that run the rest of their words. */
+static const struct prefix {
+	const char *name;
+	const char *with_value; /* options that take the next word */
+	uint32_t skip;          /* words of its own before the command */
+	bool assignments;       /* NAME=value words are its own */
+} prefixes[] = {
+	{ "sudo", "ughpCTrtRD", 0, true },  { "doas", "uC", 0, true },
+	{ "env", "uCS", 0, true },          { "command", "", 0, false },
+	{ "builtin", "", 0, false },        { "exec", "a", 0, false },
+	{ "nohup", "", 0, false },          { "nice", "n", 0, false },
+	{ "ionice", "cnp", 0, false },      { "time", "fo", 0, false },
+	{ "timeout", "sk", 1, false },      { "setsid", "", 0, false },
+	{ "stdbuf", "ioe", 0, false },      { "busybox", "", 0, false },
+	{ "toybox", "", 0, false },         { "xargs", "aEdILnPs", 0, false },
+	{ "parallel", "jIaN", 0, false },   { "strace", "eopPs", 0, false },
+	{ "unshare", "RSGw", 0, false },    { "chroot", "", 1, false },
+	{ "flock", "wE", 1, false },        { "watch", "n", 0, false },
+	{ "torsocks", "", 0, false },       { "proxychains", "f", 0, false },
+	{ "eatmydata", "", 0, false },      { "catchsegv", "", 0, false },
+	{ "chronic", "", 0, false },        { "caffeinate", "t", 0, false },
+	{ "unbuffer", "", 0, false },       { "rlwrap", "", 0, false },
+	{ "systemd-run", "puM", 0, false }, { "runuser", "ug", 0, false },
+	{ "then", "", 0, false },           { "do", "", 0, false },
+};
+
+static const char *base_name(const char *s)
+{
+	const char *slash = strrchr(s, '/');
+
+	return slash && slash[1] ? slash + 1 : s;
+}
+
+static const struct prefix *find_prefix(const char *name)
+{
+	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
+		if (!strcmp(prefixes[i].name, name))
+			return &prefixes[i];
+	return NULL;
+}
+
+static bool is_assignment(const char *s)
+{
+	const size_t n =
+		strspn(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789");
+
+	return n && s[n] == '=';
+}
+
+/* How many fields from @at on belong to prefix @p itself. */
+static uint32_t prefix_words(const struct bj_sh *sh, const struct prefix *p, uint32_t at,
+			     uint32_t end)
+{
+	uint32_t i = at + 1, skip = p->skip;
+
+	while (i < end) {
+		const char *s = sh->fields[i].s;
+
+		if (!strcmp(s, "--")) {
+			i++;
+			break;
+		}
+		if (s[0] == '-' && s[1]) {
+			const bool takes = s[1] != '-' && !s[2] && strchr(p->with_value, s[1]);
+
+			i += takes ? 2 : 1;
+		} else if (p->assignments && is_assignment(s)) {
+			i++;
+		} else if (skip) {
+			skip--;
+			i++;
+		} else {
+			break;
+		}
+	}
+	return (i < end ? i : end) - at;
+}
+
+static void add_command(struct bj_sh *sh, uint32_t node, uint32_t from, uint32_t end, bool extra)
+{
+	const char *name = "";
+	bool privileged = false;
+
+	for (int n = 0; from < end && n < 16; n++) {
+		name = base_name(sh->fields[from].s);
+
+		const struct prefix *p = find_prefix(name);
+
+		if (!p)
+			break;
+
+		const uint32_t words = prefix_words(sh, p, from, end);
+
+		/* The prefix alone is a command as well: "sudo" with nothing, "env". */
+		if (from + words >= end)
+			break;
+		privileged |= !strcmp(name, "sudo") || !strcmp(name, "doas");
+		from += words;
+		name = base_name(sh->fields[from].s);
+	}
+
+	struct bj_sh_command *c =
+		grow(sh, (void **)&sh->commands, &sh->n_commands, &sh->room_commands, sizeof(*c));
+
+	if (!c)
+		return;
+	*c = (struct bj_sh_command){
+		.node = node,
+		.name = from < end ? name : "",
+		.path = from < end ? sh->fields[from].s : "",
+		.privileged = privileged,
+		.fields = from < end ? from + 1 : end,
+		.n_fields = from < end ? end - from - 1 : 0,
+		.extra = extra,
+	};
+}
+
+/* find / -exec rm -rf {} \; runs rm. */
+static void add_exec(struct bj_sh *sh, uint32_t node)
+{
+	const struct bj_sh_command c = sh->commands[sh->n_commands - 1];
+
+	if (strcmp(c.name, "find") != 0 && strcmp(c.name, "fd") != 0)
+		return;
+	for (uint32_t i = c.fields; i < c.fields + c.n_fields; i++)
+		if (bj_danger_globs("-exec|-execdir|-ok|-okdir|-x", sh->fields[i].s,
+				    sh->fields[i].len)) {
+			add_command(sh, node, i + 1, c.fields + c.n_fields, true);
+			return;
+		}
+}
+
+static void read_command(struct bj_sh *sh, uint32_t node)
+{
+	const struct bj_tree *tree = sh->tree;
+	const uint32_t from = sh->n_fields;
+
+	for (uint32_t c = bj_node_child(tree, node); c; c = tree->nodes[c].next) {
+		const uint16_t kind = tree->nodes[c].kind;
+
+		if (sh->n_fields - from >= BJ_SH_FIELDS)
+			break;
+		if (kind == SH_VARIABLE_ASSIGNMENT || kind == SH_FILE_REDIRECT ||
+		    kind == SH_HERESTRING_REDIRECT || kind == SH_HEREDOC_REDIRECT ||
+		    kind == SH_COMMENT)
+			continue;
+		if (kind == SH_COMMAND_NAME || tree->nodes[c].field == SHF_ARGUMENT ||
+		    tree->nodes[node].kind == SH_DECLARATION_COMMAND)
+			add_word(sh, c);
+	}
+	add_command(sh, node, from, sh->n_fields, false);
+	if (sh->n_commands)
+		add_exec(sh, node);
+}
+
+static void read_assignment(struct bj_sh *sh, uint32_t node)
+{
+	const struct bj_tree *tree = sh->tree;
+	const uint32_t name = bj_node_field(tree, node, SHF_NAME);
+	const uint32_t value = bj_node_field(tree, node, SHF_VALUE);
+	const char *text = value ? NULL : "";
+	uint32_t len;
+
+	if (!name || tree->nodes[name].kind != SH_VARIABLE_NAME)
+		return;
+	if (value && tree->nodes[value].kind != SH_ARRAY) {
+		text = bj_sh_fold(sh, value, &len);
+		if (strchr(text, BJ_MARK_KNOWN) || strchr(text, BJ_MARK_UNSET))
+			text = NULL;
+	}
+	/* NAME+=more is not followed. */
+	if (tree->text[tree->nodes[name].end] == '+')
+		text = NULL;
+	bj_sh_assign(sh, tree->text + tree->nodes[name].start,
+		     tree->nodes[name].end - tree->nodes[name].start, text);
+}
+
+/* for x, read x, getopts x: set, to nothing that is known. */
+static void read_other_names(struct bj_sh *sh, uint32_t node)
+{
+	const struct bj_tree *tree = sh->tree;
+	uint32_t c = bj_node_child(tree, node);
+	bool reads = false;
+
+	if (tree->nodes[node].kind == SH_FOR_STATEMENT) {
+		const uint32_t v = bj_node_field(tree, node, SHF_VARIABLE);
+
+		if (v)
+			bj_sh_assign(sh, tree->text + tree->nodes[v].start,
+				     tree->nodes[v].end - tree->nodes[v].start, NULL);
+		return;
+	}
+	for (; c; c = tree->nodes[c].next) {
+		const char *s = tree->text + tree->nodes[c].start;
+		const size_t len = tree->nodes[c].end - tree->nodes[c].start;
+
+		if (tree->nodes[c].kind == SH_COMMAND_NAME)
+			reads = (len == 4 && !memcmp(s, "read", 4)) ||
+				(len == 9 && !memcmp(s, "mapfile", 7)) ||
+				(len == 7 && !memcmp(s, "getopts", 7));
+		else if (reads && tree->nodes[c].kind == SH_WORD)
+			bj_sh_assign(sh, s, len, NULL);
+	}
+}
+
+static void read_variables(struct bj_sh *sh)
+{
+	for (uint32_t i = 0; i < sh->tree->n_nodes && !sh->failed; i++) {
+		const uint16_t kind = sh->tree->nodes[i].kind;
+
+		if (kind == SH_VARIABLE_ASSIGNMENT)
+			read_assignment(sh, i);
+		else if (kind == SH_FOR_STATEMENT || kind == SH_COMMAND)
+			read_other_names(sh, i);
+	}
+}
+
+int bj_sh_init(struct bj_sh *sh, const struct bj_tree *tree, struct bj_err *err)
+{
+	*sh = (struct bj_sh){ .tree = tree };
+	read_variables(sh);
+	for (uint32_t i = 0; i < tree->n_nodes && !sh->failed; i++)
+		if (tree->nodes[i].kind == SH_COMMAND)
+			read_command(sh, i);
+	if (sh->failed) {
+		bj_sh_done(sh);
+		return bj_err_set(err, BJ_E_SYSTEM, ENOMEM, "cannot read the script");
+	}
+	return 0;
+}
+
+void bj_sh_done(struct bj_sh *sh)
+{
+	bj_sh_free_chunks(sh);
+	free(sh->variables);
+	free(sh->fields);
+	free(sh->commands);
+	*sh = (struct bj_sh){ 0 };
+}
+
+uint32_t bj_sh_command_at(const struct bj_sh *sh, uint32_t from)
+{
+	uint32_t lo = 0, hi = sh->n_commands;
+
+	while (lo < hi) {
+		const uint32_t mid = lo + (hi - lo) / 2;
+
+		if (sh->commands[mid].node < from)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "check/python.h"
+#include "check/sh_terms.h"
+#include "grammar_bash.h"
+
+/* Code inside code: what a script hands to a shell or to Python as constant text is checked as a
+ * script of its own, and reported where the command stands. Text inside text inside text ends at
+ * a fixed depth, and all nested text of one script is no longer than the script. */
+
+#define DEPTH_MAX 3
+
+static const char shells[] = "sh|bash|dash|zsh|ksh|ash|mksh";
+static const char pythons[] = "python|python2|python3|python3.*|pypy|pypy3";
+
+static bool is_one_of(const char *names, const struct bj_sh_command *c)
+{
+	return bj_danger_globs(names, c->name, strlen(c->name));
+}
+
+static int check_text(const struct bj_sh_pass *p, enum bj_language language, const char *text,
+		      size_t size, uint32_t node, struct bj_err *err)
+{
+	struct bj_danger_pass pass = *p->pass;
+	struct bj_tree tree;
+
+	if (pass.depth >= DEPTH_MAX || !size)
+		return 0;
+	pass.depth++;
+	if (!pass.nested) {
+		pass.nested = true;
+		pass.start = p->tree->nodes[node].start;
+		pass.end = p->tree->nodes[node].end;
+	}
+
+	int r = bj_tree_init(&tree, language, text, size, err);
+
+	if (r >= 0 && language == BJ_LANG_PYTHON)
+		r = bj_py_new(&tree, &tree.py, err);
+	if (r >= 0)
+		r = language == BJ_LANG_PYTHON ? bj_dangers_python(&pass, &tree, err)
+					       : bj_dangers_bash(&pass, &tree, err);
+	bj_tree_done(&tree);
+	return r;
+}
+
+/* The word after -c (or -lc and the like); 0: none. */
+static uint32_t text_after_c(const struct bj_sh *sh, const struct bj_sh_command *c)
+{
+	for (uint32_t i = c->fields; i + 1 < c->fields + c->n_fields; i++) {
+		const struct bj_sh_field *f = &sh->fields[i];
+
+		if (f->len > 1 && f->s[0] == '-' && f->s[1] != '-' && f->s[f->len - 1] == 'c')
+			return i + 1;
+	}
+	return 0;
+}
+
+/* Folded text back as script: a mark becomes the expansion it stands for. */
+static size_t unmark(const char *s, size_t len, char *out, size_t room)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < len && n + 4 < room; i++) {
+		const bool mark = s[i] == BJ_MARK_KNOWN || s[i] == BJ_MARK_UNSET;
+		const char *end = mark ? memchr(s + i + 1, s[i], len - i - 1) : NULL;
+
+		if (!end) {
+			out[n++] = mark ? ' ' : s[i];
+			continue;
+		}
+
+		const size_t name = (size_t)(end - s) - i - 1;
+
+		memcpy(out + n, "$", 1);
+		n++;
+		if (name && s[i + 1] != '(' && s[i + 1] != '<' && n + name < room) {
+			memcpy(out + n, s + i + 1, name);
+			n += name;
+		} else {
+			out[n++] = '_';
+		}
+		i += name + 1;
+	}
+	return n;
+}
+
+static int check_field(const struct bj_sh_pass *p, enum bj_language language, uint32_t field,
+		       uint32_t node, struct bj_err *err)
+{
+	const struct bj_sh_field *f = &p->sh->fields[field];
+	char text[BJ_SH_WORD * 2];
+
+	return check_text(p, language, text, unmark(f->s, f->len, text, sizeof(text)), node, err);
+}
+
+/* eval a b c: the words joined. */
+static int check_joined(const struct bj_sh_pass *p, const struct bj_sh_command *c, uint32_t node,
+			struct bj_err *err)
+{
+	char text[BJ_SH_WORD * 2];
+	size_t n = 0;
+
+	for (uint32_t i = c->fields; i < c->fields + c->n_fields; i++) {
+		const struct bj_sh_field *f = &p->sh->fields[i];
+
+		if (n + 1 >= sizeof(text) || (i == c->fields && f->s[0] == '-'))
+			continue;
+		n += unmark(f->s, f->len, text + n, sizeof(text) - n - 1);
+		text[n++] = ' ';
+	}
+	return check_text(p, BJ_LANG_BASH, text, n, node, err);
+}
+
+/* echo 'rm -rf /' | sh */
+static int check_piped(const struct bj_sh_pass *p, uint32_t at, struct bj_err *err)
+{
+	const struct bj_sh_command *c = &p->sh->commands[at];
+
+	if (!at || !bj_sh_piped_from(p, c, "echo|printf"))
+		return 0;
+
+	const struct bj_sh_command *before = &p->sh->commands[at - 1];
+
+	return is_one_of("echo|printf", before) ? check_joined(p, before, c->node, err) : 0;
+}
+
+/* bash <<X ... X, python3 - <<X ... X, bash <<< 'text' */
+static int check_here(const struct bj_sh_pass *p, const struct bj_sh_command *c,
+		      enum bj_language language, struct bj_err *err)
+{
+	const struct bj_tree *tree = p->tree;
+	uint32_t up = tree->nodes[c->node].parent;
+	uint32_t r = tree->nodes[c->node].next;
+	uint32_t here = bj_node_kind(tree, c->node, SH_HERESTRING_REDIRECT);
+
+	if (here && bj_node_child(tree, here)) {
+		uint32_t len;
+		const char *s = bj_sh_fold(p->sh, bj_node_child(tree, here), &len);
+
+		return check_text(p, language, s, len, c->node, err);
+	}
+	if (tree->nodes[up].kind != SH_REDIRECTED_STATEMENT)
+		return 0;
+	for (; r; r = tree->nodes[r].next) {
+		const uint32_t body = tree->nodes[r].kind == SH_HEREDOC_REDIRECT
+					      ? bj_node_kind(tree, r, SH_HEREDOC_BODY)
+					      : 0;
+
+		if (body)
+			return check_text(p, language, tree->text + tree->nodes[body].start,
+					  tree->nodes[body].end - tree->nodes[body].start, c->node,
+					  err);
+	}
+	return 0;
+}
+
+static int check_shell(const struct bj_sh_pass *p, uint32_t at, enum bj_language language,
+		       struct bj_err *err)
+{
+	const struct bj_sh_command *c = &p->sh->commands[at];
+	const uint32_t text = text_after_c(p->sh, c);
+
+	if (text)
+		return check_field(p, language, text, c->node, err);
+
+	const int r = check_here(p, c, language, err);
+
+	return r < 0 || language != BJ_LANG_BASH ? r : check_piped(p, at, err);
+}
+
+static int check_command(const struct bj_sh_pass *p, uint32_t at, struct bj_err *err)
+{
+	const struct bj_sh_command *c = &p->sh->commands[at];
+
+	if (is_one_of(shells, c) || is_one_of("su", c))
+		return check_shell(p, at, BJ_LANG_BASH, err);
+	if (is_one_of(pythons, c))
+		return check_shell(p, at, BJ_LANG_PYTHON, err);
+	if (is_one_of("eval", c))
+		return check_joined(p, c, c->node, err);
+	if (is_one_of("trap", c) && c->n_fields > 1)
+		return check_field(p, BJ_LANG_BASH, c->fields, c->node, err);
+	if (is_one_of("alias", c) && c->n_fields) {
+		const struct bj_sh_field *f = &p->sh->fields[c->fields];
+		const char *value = strchr(f->s, '=');
+
+		if (value)
+			return check_text(p, BJ_LANG_BASH, value + 1, strlen(value + 1), c->node,
+					  err);
+	}
+	return 0;
+}
+
+int bj_sh_nested(const struct bj_sh_pass *p, struct bj_err *err)
+{
+	for (uint32_t i = 0; i < p->sh->n_commands; i++) {
+		const int r = check_command(p, i, err);
+
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}

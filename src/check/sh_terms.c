@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "check/sh_terms.h"
+
+#include "grammar_bash.h"
+
+/* The conditions of Bash rules. */
+
+#define LOOK_MAX 64 /* commands looked at in one pipeline or substitution */
+
+size_t bj_sh_normal_path(const char *s, size_t len, char *out)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < len; i++) {
+		if (s[i] != '/' || !n || out[n - 1] != '/') {
+			out[n++] = s[i];
+		}
+		/* What was just finished may be "." or "..". */
+		const bool ends = i + 1 == len || s[i + 1] == '/';
+
+		if (!ends || s[i] != '.')
+			continue;
+		if (n >= 2 && out[n - 2] == '/') {
+			n--;
+		} else if (n >= 3 && out[n - 2] == '.' && out[n - 3] == '/') {
+			n -= 3;
+			while (n && out[n - 1] != '/')
+				n--;
+			if (!n)
+				out[n++] = '/';
+		}
+	}
+	return n;
+}
+
+static bool in_list(const char *list, const char *s, size_t len)
+{
+	while (*list) {
+		const char *bar = strchrnul(list, '|');
+
+		if ((size_t)(bar - list) == len && !memcmp(list, s, len))
+			return true;
+		list = *bar ? bar + 1 : bar;
+	}
+	return false;
+}
+
+/* One word against "r|R|recursive": -rf has r, --recursive is recursive, -delete is delete. */
+static bool has_flag(const struct bj_sh_field *f, const char *flags)
+{
+	const char *s = f->s + 1;
+	const bool is_long = s[0] == '-';
+	const char *name = is_long ? s + 1 : s;
+	const size_t len = strcspn(name, "=");
+
+	if (len > 1 && in_list(flags, name, len))
+		return true;
+	for (; !is_long && *s && *s != '='; s++)
+		if (in_list(flags, s, 1))
+			return true;
+	return false;
+}
+
+struct look {
+	const struct bj_sh_pass *p;
+	const struct bj_sh_command *command;
+	uint32_t node;
+};
+
+static bool term_flag(const struct look *l, const char *flags)
+{
+	const struct bj_sh_command *c = l->command;
+
+	for (uint32_t i = c->fields; i < c->fields + c->n_fields; i++) {
+		const struct bj_sh_field *f = &l->p->sh->fields[i];
+
+		if (f->len == 2 && !memcmp(f->s, "--", 2))
+			return false;
+		if (f->len > 1 && f->s[0] == '-' && has_flag(f, flags))
+			return true;
+	}
+	return false;
+}
+
+static bool term_no_flag(const struct look *l, const char *flags)
+{
+	return !term_flag(l, flags);
+}
+
+/* The positional word after @i; end: none. */
+static uint32_t next_positional(const struct look *l, uint32_t i, bool *ended)
+{
+	const struct bj_sh_command *c = l->command;
+
+	for (; i < c->fields + c->n_fields; i++) {
+		const struct bj_sh_field *f = &l->p->sh->fields[i];
+
+		if (!*ended && f->len == 2 && !memcmp(f->s, "--", 2)) {
+			*ended = true;
+			continue;
+		}
+		if (*ended || f->len < 2 || f->s[0] != '-')
+			break;
+	}
+	return i;
+}
+
+static bool field_fits(const struct look *l, uint32_t i, const char *globs)
+{
+	const struct bj_sh_field *f = &l->p->sh->fields[i];
+	char path[BJ_SH_WORD];
+	const size_t len = bj_sh_normal_path(f->s, f->len, path);
+
+	return bj_danger_globs(globs, path, len) || bj_danger_globs(globs, f->s, f->len);
+}
+
+static bool term_arg(const struct look *l, const char *globs)
+{
+	const uint32_t end = l->command->fields + l->command->n_fields;
+	bool ended = false;
+
+	for (uint32_t i = next_positional(l, l->command->fields, &ended); i < end;
+	     i = next_positional(l, i + 1, &ended))
+		if (field_fits(l, i, globs))
+			return true;
+	return false;
+}
+
+static bool term_arg1(const struct look *l, const char *globs)
+{
+	bool ended = false;
+	const uint32_t i = next_positional(l, l->command->fields, &ended);
+
+	return i < l->command->fields + l->command->n_fields && field_fits(l, i, globs);
+}
+
+static bool term_bare(const struct look *l, const char *globs)
+{
+	bool ended = false;
+	const uint32_t i = next_positional(l, l->command->fields, &ended);
+
+	(void)globs;
+	if (i >= l->command->fields + l->command->n_fields)
+		return true;
+	return !strcmp(l->p->sh->fields[i].s, "-") || !strcmp(l->p->sh->fields[i].s, "/dev/stdin");
+}
+
+static bool term_word(const struct look *l, const char *globs)
+{
+	const struct bj_sh_command *c = l->command;
+
+	for (uint32_t i = c->fields; i < c->fields + c->n_fields; i++)
+		if (bj_danger_globs(globs, l->p->sh->fields[i].s, l->p->sh->fields[i].len))
+			return true;
+	return false;
+}
+
+static bool term_no_word(const struct look *l, const char *globs)
+{
+	return !term_word(l, globs);
+}
+
+/* Whether any command in [from, to) of the tree fits @names. */
+static bool any_command(const struct bj_sh_pass *p, uint32_t from, uint32_t to, const char *names)
+{
+	uint32_t i = bj_sh_command_at(p->sh, from);
+
+	for (int n = 0; i < p->sh->n_commands && n < LOOK_MAX; i++, n++) {
+		const struct bj_sh_command *c = &p->sh->commands[i];
+
+		if (c->node >= to)
+			return false;
+		if (bj_danger_globs(names, c->name, strlen(c->name)))
+			return true;
+	}
+	return false;
+}
+
+/* The stage of a pipeline that @node is, or is wrapped in; 0: it is in none. */
+static uint32_t stage_of(const struct bj_tree *tree, uint32_t node)
+{
+	for (int up = 0; node && up < 4; up++) {
+		const uint32_t parent = tree->nodes[node].parent;
+		const uint16_t kind = tree->nodes[parent].kind;
+
+		if (kind == SH_PIPELINE)
+			return node;
+		if (kind != SH_REDIRECTED_STATEMENT && kind != SH_SUBSHELL &&
+		    kind != SH_COMPOUND_STATEMENT && kind != SH_NEGATED_COMMAND &&
+		    kind != SH_WHILE_STATEMENT && kind != SH_DO_GROUP)
+			return 0;
+		node = parent;
+	}
+	return 0;
+}
+
+bool bj_sh_piped_from(const struct bj_sh_pass *p, const struct bj_sh_command *command,
+		      const char *names)
+{
+	const struct bj_node *nodes = p->tree->nodes;
+	const uint32_t stage = stage_of(p->tree, command->node);
+	uint32_t pipeline = stage ? nodes[stage].parent : 0;
+
+	if (stage && any_command(p, pipeline, stage, names))
+		return true;
+	/* cat <<X | sh: the grammar hangs the rest of the pipeline below the here-document. */
+	if (!pipeline)
+		pipeline = command->node;
+
+	const uint32_t heredoc = nodes[pipeline].parent;
+
+	if (nodes[heredoc].kind != SH_HEREDOC_REDIRECT)
+		return false;
+	return any_command(p, nodes[heredoc].parent, heredoc, names);
+}
+
+static bool term_from(const struct look *l, const char *names)
+{
+	return bj_sh_piped_from(l->p, l->command, names);
+}
+
+static bool term_to(const struct look *l, const char *names)
+{
+	const uint32_t stage = stage_of(l->p->tree, l->command->node);
+
+	if (!stage)
+		return false;
+
+	const struct bj_node *nodes = l->p->tree->nodes;
+
+	return any_command(l->p, nodes[stage].after, nodes[nodes[stage].parent].after, names);
+}
+
+/* A word of the command holds $(NAME ...) or <(NAME ...). */
+static bool term_holds(const struct look *l, const char *names)
+{
+	const struct bj_node *nodes = l->p->tree->nodes;
+	const struct bj_sh_command *c = l->command;
+
+	return any_command(l->p, c->node + 1, nodes[c->node].after, names);
+}
+
+/* The statement around the command redirects from something that runs NAME: bash < <(curl x). */
+static bool term_fed(const struct look *l, const char *names)
+{
+	const struct bj_node *nodes = l->p->tree->nodes;
+	const uint32_t up = nodes[l->command->node].parent;
+
+	return nodes[up].kind == SH_REDIRECTED_STATEMENT &&
+	       any_command(l->p, nodes[l->command->node].after, nodes[up].after, names);
+}
+
+static bool term_dynamic(const struct look *l, const char *globs)
+{
+	const struct bj_sh_command *c = l->command;
+
+	(void)globs;
+	for (uint32_t i = c->fields; i < c->fields + c->n_fields; i++)
+		if (strchr(l->p->sh->fields[i].s, BJ_MARK_KNOWN) ||
+		    strchr(l->p->sh->fields[i].s, BJ_MARK_UNSET))
+			return true;
+	return false;
+}
+
+/* For a redirection: what stands between its descriptor and its target. */
+static bool term_output(const struct look *l, const char *unused)
+{
+	const struct bj_tree *tree = l->p->tree;
+	const uint32_t to = bj_node_field(tree, l->node, SHF_DESTINATION);
+	const struct bj_node *n = &tree->nodes[l->node];
+
+	(void)unused;
+	return to && memchr(tree->text + n->start, '>', tree->nodes[to].start - n->start);
+}
+
+/* For an assignment: its value. */
+static bool term_value(const struct look *l, const char *globs)
+{
+	const uint32_t value = bj_node_field(l->p->tree, l->node, SHF_VALUE);
+	uint32_t len = 0;
+	const char *s = value ? bj_sh_fold(l->p->sh, value, &len) : "";
+
+	return bj_danger_globs(globs, s, len);
+}
+
+static const struct {
+	const char *name;
+	bool command; /* needs one */
+	bool (*holds)(const struct look *l, const char *rest);
+} terms[] = {
+	{ "flag ", true, term_flag },       { "no flag ", true, term_no_flag },
+	{ "arg ", true, term_arg },         { "arg1 ", true, term_arg1 },
+	{ "bare", true, term_bare },        { "word ", true, term_word },
+	{ "no word ", true, term_no_word }, { "from ", true, term_from },
+	{ "to ", true, term_to },           { "holds ", true, term_holds },
+	{ "fed ", true, term_fed },         { "dynamic", true, term_dynamic },
+	{ "output", false, term_output },   { "value ", false, term_value },
+};
+
+static bool term_holds_for(const struct look *l, const char *when)
+{
+	for (size_t i = 0; i < sizeof(terms) / sizeof(terms[0]); i++) {
+		const size_t len = strlen(terms[i].name);
+
+		if (strncmp(when, terms[i].name, len) == 0)
+			return terms[i].command == (l->command != NULL) &&
+			       terms[i].holds(l, when + len);
+	}
+	return false;
+}
+
+bool bj_sh_terms_hold(const struct bj_sh_pass *p, uint32_t rule,
+		      const struct bj_sh_command *command, uint32_t node)
+{
+	const struct look l = { .p = p, .command = command, .node = node };
+
+	for (const char *const *when = bj_danger_terms[rule].when; *when; when++)
+		if (!term_holds_for(&l, *when))
+			return false;
+	return true;
+}

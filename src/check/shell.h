@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "check/danger_rules.h"
+#include "check/tree.h"
+
+/* What the commands of a Bash script are once quotes, escapes, constant variables and prefixes
+ * such as sudo and env are taken away. */
+
+#define BJ_SH_FIELDS 64  /* words of one command that are looked at */
+#define BJ_SH_WORD   512 /* longer words are cut */
+
+struct bj_sh_field {
+	const char *s;
+	uint32_t len;
+	uint32_t node; /* where the word is in the tree */
+};
+
+struct bj_sh_command {
+	uint32_t node;     /* of the command in the tree */
+	const char *name;  /* base name after all prefixes; "" when it is not known */
+	const char *path;  /* the same as it is written */
+	bool privileged;   /* behind sudo or doas */
+	uint32_t n_fields; /* what comes after the name */
+	uint32_t fields;   /* index into bj_sh->fields */
+	bool extra;        /* made from words of another command: find -exec, xargs */
+};
+
+struct bj_sh_variable {
+	uint32_t hash;
+	const char *name;
+	const char *value; /* NULL: not a constant */
+};
+
+struct bj_sh {
+	const struct bj_tree *tree;
+	struct bj_sh_chunk *chunks;
+	struct bj_sh_variable *variables; /* open hash table */
+	uint32_t n_variables, mask_variables;
+	struct bj_sh_field *fields;
+	uint32_t n_fields, room_fields;
+	struct bj_sh_command *commands; /* in the order of the text */
+	uint32_t n_commands, room_commands;
+	bool failed;
+};
+
+int bj_sh_init(struct bj_sh *sh, const struct bj_tree *tree, struct bj_err *err);
+void bj_sh_done(struct bj_sh *sh);
+
+/* The text of word @node, folded; marks stand for what is not known. It lives as long as @sh.
+ * @split: fields that an unquoted expansion makes are parted by BJ_SH_SPLIT. */
+#define BJ_SH_SPLIT '\x02'
+const char *bj_sh_fold(struct bj_sh *sh, uint32_t node, uint32_t *ret_len);
+
+/* The first command at or after node @from; n_commands: none. */
+uint32_t bj_sh_command_at(const struct bj_sh *sh, uint32_t from);

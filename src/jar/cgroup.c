@@ -5,8 +5,7 @@
  * The owner is one running launcher. In each hierarchy it has a directory
  * `belljar.<boot>.<random>`, made below its own cgroup. On v2 there is one hierarchy; on v1 there
  * is one per controller, plus the unified one (without controllers) for cgroup.kill and for birth
- * by CLONE_INTO_CGROUP. The *primary* hierarchy is the one whose directory carries the lock: it
- * is made first and removed last, so a directory elsewhere never exists without it.
+ * by CLONE_INTO_CGROUP. The owner holds a lock on each of these directories.
  *
  * A sweeper takes the lock of a foreign directory without waiting. It gets it only when the owner
  * is dead, and then everything below is empty, because the owner was pid 1 of all that ran there.
@@ -31,6 +30,7 @@
 #include <sys/stat.h>
 
 #define OWNER_PREFIX "belljar."
+#define SUPERVISOR   "supervisor"
 
 enum { OWNER_NAME_SIZE = 48, PERIOD_US = 100000 };
 
@@ -40,7 +40,6 @@ struct bj_cgroups {
 	char owner[OWNER_NAME_SIZE];
 	int base[BJ_HIER_COUNT]; /* the directories that hold the owner's; -1: not used */
 	int dir[BJ_HIER_COUNT];  /* the owner's own */
-	enum bj_hier primary;
 };
 
 struct bj_cgroup {
@@ -137,23 +136,20 @@ static void remove_tree(int base_fd, const char *name)
 	unlinkat(base_fd, name, AT_REMOVEDIR);
 }
 
-/* Remove @name everywhere, the primary last, if its owner is dead. */
-static void sweep_one(struct bj_cgroups *g, const char *name)
+/* Remove @name if its owner is dead, which is when its lock is free. */
+static void sweep_one(struct bj_cgroups *g, int base_fd, const char *name)
 {
-	AUTO_FD int lock = openat(g->base[g->primary], name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	AUTO_FD int lock = openat(base_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 	if (lock < 0 || flock(lock, LOCK_EX | LOCK_NB) < 0)
 		return;
-	for (int h = 0; h < BJ_HIER_COUNT; h++)
-		if (g->base[h] >= 0 && h != (int)g->primary)
-			remove_tree(g->base[h], name);
-	remove_tree(g->base[g->primary], name);
+	remove_tree(base_fd, name);
 	g->swept++;
 }
 
-static void sweep(struct bj_cgroups *g)
+static void sweep(struct bj_cgroups *g, int base_fd)
 {
-	const int fd = openat(g->base[g->primary], ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	const int fd = openat(base_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	AUTO_DIR DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	struct dirent *e;
 
@@ -165,42 +161,35 @@ static void sweep(struct bj_cgroups *g)
 	while ((e = readdir(dir)))
 		if (e->d_type == DT_DIR && strcmp(e->d_name, g->owner) != 0 &&
 		    strncmp(e->d_name, OWNER_PREFIX, strlen(OWNER_PREFIX)) == 0)
-			sweep_one(g, e->d_name);
+			sweep_one(g, base_fd, e->d_name);
+}
+
+/* Lock the directory that we have just made. A sweeper may have removed it in the moment between:
+ * then our descriptor is not of what is there now. */
+static bool lock_dir(struct bj_cgroups *g, enum bj_hier h)
+{
+	struct stat ours, there;
+
+	g->dir[h] = openat(g->base[h], g->owner, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (g->dir[h] >= 0 && flock(g->dir[h], LOCK_EX | LOCK_NB) == 0 &&
+	    fstat(g->dir[h], &ours) == 0 && fstatat(g->base[h], g->owner, &there, 0) == 0 &&
+	    ours.st_ino == there.st_ino)
+		return true;
+	if (g->dir[h] >= 0)
+		close(g->dir[h]);
+	g->dir[h] = -1;
+	return false;
 }
 
 static int make_dir(struct bj_cgroups *g, enum bj_hier h, struct bj_err *err)
 {
-	if (mkdirat(g->base[h], g->owner, 0755) < 0)
-		return bj_err_set(
-			err, BJ_E_UNSUPPORTED, errno,
-			"cannot make a cgroup; `belljar doctor` tells how to delegate one");
-	g->dir[h] = openat(g->base[h], g->owner, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (g->dir[h] < 0)
-		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot open cgroup %s", g->owner);
-	return 0;
-}
-
-/* Make and lock the primary directory. A sweeper may take it in the moment between mkdir and
- * flock: then our descriptor is of a removed directory, and we start again. */
-static int make_primary(struct bj_cgroups *g, struct bj_err *err)
-{
 	for (int attempt = 0; attempt < 100; attempt++) {
-		struct stat ours, there;
-
-		pick_owner_name(g->owner);
-
-		const int r = make_dir(g, g->primary, err);
-
-		if (r == -BJ_E_UNSUPPORTED)
-			return r;
-		if (r == 0 && flock(g->dir[g->primary], LOCK_EX | LOCK_NB) == 0 &&
-		    fstat(g->dir[g->primary], &ours) == 0 &&
-		    fstatat(g->base[g->primary], g->owner, &there, 0) == 0 &&
-		    ours.st_ino == there.st_ino)
+		if (mkdirat(g->base[h], g->owner, 0755) < 0 && errno != EEXIST)
+			return bj_err_set(err, BJ_E_UNSUPPORTED, errno,
+					  "cannot make a cgroup; `belljar doctor` tells how to "
+					  "delegate one");
+		if (lock_dir(g, h))
 			return 0;
-		if (g->dir[g->primary] >= 0)
-			close(g->dir[g->primary]);
-		g->dir[g->primary] = -1;
 	}
 	return bj_err_set(err, BJ_E_SYSTEM, 0, "cannot keep a cgroup: something removes it");
 }
@@ -251,9 +240,9 @@ static int step_aside(struct bj_cgroups *g, struct bj_err *err)
 					  "`belljar doctor` tells how to delegate one");
 		in_the_way[n++] = (pid_t)pid;
 	}
-	if (mkdirat(dir, "supervisor", 0755) < 0)
+	if (mkdirat(dir, SUPERVISOR, 0755) < 0)
 		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot make a cgroup");
-	AUTO_FD int leaf = openat(dir, "supervisor", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	AUTO_FD int leaf = openat(dir, SUPERVISOR, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	for (int i = 0; i < n; i++) {
 		const int r = write_number(leaf, "cgroup.procs", (uint64_t)in_the_way[i], err);
 
@@ -261,6 +250,34 @@ static int step_aside(struct bj_cgroups *g, struct bj_err *err)
 			return r;
 	}
 	return 0;
+}
+
+static int enter_supervisor(struct bj_cgroups *g, struct bj_err *err)
+{
+	if (g->dir[BJ_HIER_UNIFIED] < 0)
+		return 0;
+	if (mkdirat(g->dir[BJ_HIER_UNIFIED], SUPERVISOR, 0755) < 0)
+		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot make a cgroup");
+	AUTO_FD int leaf =
+		openat(g->dir[BJ_HIER_UNIFIED], SUPERVISOR, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return write_value(leaf, "cgroup.procs", "0", err);
+}
+
+int bj_cgroups_delegate(struct bj_cgroups *g, uid_t id, struct bj_err *err)
+{
+	static const char *const files[] = { "cgroup.procs", "cgroup.subtree_control", "tasks" };
+
+	for (int h = 0; h < BJ_HIER_COUNT; h++) {
+		if (g->dir[h] < 0)
+			continue;
+		if (fchown(g->dir[h], id, id) < 0)
+			return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot give a cgroup away");
+		for (size_t i = 0; i < BJ_ARRAY_SIZE(files); i++)
+			if (fchownat(g->dir[h], files[i], id, id, 0) < 0 && errno != ENOENT)
+				return bj_err_set(err, BJ_E_SYSTEM, errno,
+						  "cannot give a cgroup away");
+	}
+	return enter_supervisor(g, err);
 }
 
 static bool base_has_controllers(int fd)
@@ -274,9 +291,8 @@ static bool base_has_controllers(int fd)
 static int set_up_v2(struct bj_cgroups *g, struct bj_err *err)
 {
 	g->version = 2;
-	g->primary = BJ_HIER_UNIFIED;
 
-	int r = make_primary(g, err);
+	int r = make_dir(g, BJ_HIER_UNIFIED, err);
 
 	if (r == 0 && pass_on(g->base[BJ_HIER_UNIFIED], NULL) < 0) {
 		r = step_aside(g, err);
@@ -291,7 +307,6 @@ static int set_up_v2(struct bj_cgroups *g, struct bj_err *err)
 static int set_up_v1(struct bj_cgroups *g, struct bj_err *err)
 {
 	g->version = 1;
-	g->primary = BJ_HIER_MEMORY;
 	if (g->base[BJ_HIER_MEMORY] < 0 || g->base[BJ_HIER_PIDS] < 0 || g->base[BJ_HIER_CPU] < 0)
 		return bj_err_set(
 			err, BJ_E_UNSUPPORTED, 0,
@@ -304,10 +319,10 @@ static int set_up_v1(struct bj_cgroups *g, struct bj_err *err)
 		g->base[BJ_HIER_UNIFIED] = -1;
 	}
 
-	int r = make_primary(g, err);
+	int r = 0;
 
 	for (int h = 0; r == 0 && h < BJ_HIER_COUNT; h++) {
-		if (g->base[h] < 0 || h == (int)g->primary)
+		if (g->base[h] < 0)
 			continue;
 		r = make_dir(g, (enum bj_hier)h, err);
 		if (r < 0 && h >= BJ_HIER_CPUACCT)
@@ -343,12 +358,15 @@ int bj_cgroups_new(const char *parent, struct bj_cgroups **ret, struct bj_err *e
 		close(g->base[BJ_HIER_CPUACCT]);
 		g->base[BJ_HIER_CPUACCT] = -1;
 	}
+	pick_owner_name(g->owner);
 	r = base_has_controllers(g->base[BJ_HIER_UNIFIED]) ? set_up_v2(g, err) : set_up_v1(g, err);
 	if (r < 0) {
 		bj_cgroups_free(g);
 		return r;
 	}
-	sweep(g);
+	for (int h = 0; h < BJ_HIER_COUNT; h++)
+		if (g->dir[h] >= 0)
+			sweep(g, g->base[h]);
 	*ret = g;
 	return 0;
 }
@@ -357,16 +375,14 @@ void bj_cgroups_free(struct bj_cgroups *g)
 {
 	if (!g)
 		return;
-	for (int i = 0; i < BJ_HIER_COUNT; i++) {
-		/* The primary comes last: see the theory of operation. */
-		const int h = i == BJ_HIER_COUNT - 1 ? (int)g->primary
-			      : i < (int)g->primary  ? i
-						     : i + 1;
-
-		if (g->dir[h] >= 0)
+	/* Out of the leaf we may have moved to; a cgroup that is not empty cannot go. */
+	if (g->base[BJ_HIER_UNIFIED] >= 0)
+		write_value(g->base[BJ_HIER_UNIFIED], "cgroup.procs", "0", NULL);
+	for (int h = 0; h < BJ_HIER_COUNT; h++) {
+		if (g->dir[h] >= 0) {
 			remove_tree(g->base[h], g->owner);
-		if (g->dir[h] >= 0)
 			close(g->dir[h]);
+		}
 		if (g->base[h] >= 0)
 			close(g->base[h]);
 	}

@@ -35,6 +35,11 @@ struct bj_cgroup_stats {
 int bj_cgroups_new(const char *parent, struct bj_cgroups **ret, struct bj_err *err);
 void bj_cgroups_free(struct bj_cgroups *groups); /* removes the directories; NULL is fine */
 
+/* Root gives the owner's directories to @id (user and group), so that a launcher that has given
+ * up root can go on making jars in them. The calling process, and so its children, moves into a
+ * leaf of its own there: birth in a cgroup needs rights over where the parent is. */
+int bj_cgroups_delegate(struct bj_cgroups *groups, uid_t id, struct bj_err *err);
+
 int bj_cgroups_version(const struct bj_cgroups *groups); /* 1 or 2 */
 unsigned int bj_cgroups_swept(const struct bj_cgroups *groups);
 

@@ -4,8 +4,10 @@
  *
  * The launcher is pid 1 of its own pid namespace. Every init, helper and script lives below it,
  * so when it dies, for whatever reason, the kernel kills them all. It has its own mount namespace
- * with nothing in it but the jars' template and its own /proc, and keeps only the capabilities
- * that making a jar takes.
+ * with nothing in it but the jars' template and its own /proc. Started by root it gives root up as
+ * soon as that tree is built: it enters a user namespace, as every launcher does, in which it has
+ * a uid that owns nothing on the machine, and keeps only the capabilities there that making a jar
+ * takes.
  *
  * It is one thread around one epoll. The control socket brings launch messages; each carries a
  * socket for the replies of that run, so that runs do not wait for each other. The end of the
@@ -29,6 +31,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <linux/capability.h>
 #include <linux/keyctl.h>
 #include <sched.h>
@@ -56,17 +59,14 @@ struct launcher {
 };
 
 /* What making, joining, ending and measuring a jar takes. */
+#define CAP_BIT(cap) (UINT64_C(1) << (cap))
 #define KEEP_CAPS                                                                                  \
-	((UINT64_C(1) << CAP_SYS_ADMIN) /* namespaces, mounts, setns */                            \
-	 | (UINT64_C(1) << CAP_SETUID)  /* maps, becoming nobody */                                \
-	 | (UINT64_C(1) << CAP_SETGID)  /* the same for groups */                                  \
-	 | (UINT64_C(1) << CAP_SETPCAP) /* dropping the bounding set in children */                \
-	 |                                                                                         \
-	 (UINT64_C(1) << CAP_SYS_PTRACE) /* setns by the pidfd of an init that is not dumpable */  \
-	 | (UINT64_C(1) << CAP_KILL)     /* ending jars, whose uids differ from ours */            \
-	 | (UINT64_C(1) << CAP_DAC_OVERRIDE) /* cgroup files and /proc files of jars */            \
-	 | (UINT64_C(1) << CAP_SYS_RESOURCE) /* limits of children */                              \
-	 | (UINT64_C(1) << CAP_SYS_NICE))    /* real-time scheduling of the launcher itself */
+	(CAP_BIT(CAP_SYS_ADMIN)    /* namespaces, mounts, setns */                                 \
+	 | CAP_BIT(CAP_SETUID)     /* maps, becoming nobody */                                     \
+	 | CAP_BIT(CAP_SETGID)     /* the same for groups */                                       \
+	 | CAP_BIT(CAP_SETPCAP)    /* dropping the bounding set in children */                     \
+	 | CAP_BIT(CAP_SYS_PTRACE) /* setns by the pidfd of an init that is not dumpable */        \
+	 | CAP_BIT(CAP_KILL))      /* ending jars, whose uids differ from ours */
 
 /* --- coming up -------------------------------------------------------------------------------- */
 
@@ -103,30 +103,65 @@ static int init_program(struct bj_err *err)
 	return fd;
 }
 
-static int come_up(struct launcher *l, struct bj_err *err)
+/* Enter the user namespace (unless born in it) and become who we are there. The starter, outside,
+ * writes the maps. */
+static int give_up_root(const struct bj_launch_birth *birth, struct bj_err *err)
 {
-	struct epoll_event ev = { .events = EPOLLIN, .data.u64 = (uint64_t)CONTROL << 32 };
+	const uid_t self = birth->uids ? 0 : BJ_JAR_UID;
+	char answer = 'n';
+
+	if (birth->root && setgroups(0, NULL) < 0)
+		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot drop supplementary groups");
+	if (birth->root && unshare(CLONE_NEWUSER | CLONE_NEWNS) < 0)
+		return bj_err_set(err, BJ_E_UNSUPPORTED, errno,
+				  "cannot make a user namespace; run `belljar doctor` for the fix");
+	if (write(birth->sync, "m", 1) != 1 || read(birth->sync, &answer, 1) != 1 || answer != 'y')
+		return bj_err_set(err, BJ_E_UNSUPPORTED, 0,
+				  "cannot map users into a user namespace; run `belljar doctor`");
+	close(birth->sync);
+
+	const int r = bj_creds_become(self, self, err);
+
+	if (r < 0)
+		return r;
+	/* A change of uid hides /proc/self and that of every child, whose maps we must write. */
+	if (prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) < 0)
+		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot see own children");
+	return 0;
+}
+
+static int build_ground(struct launcher *l, const struct bj_launch_birth *birth, struct bj_err *err)
+{
+	int r = 0;
 
 	/* A session keyring of our own, empty: keys of the caller are not reachable from a jar. */
 	syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL);
-	raise_nofile(&l->n_slots);
-	l->jars = calloc(l->n_slots, sizeof(*l->jars));
-	l->epoll = epoll_create1(EPOLL_CLOEXEC);
-	if (!l->jars || l->epoll < 0 || epoll_ctl(l->epoll, EPOLL_CTL_ADD, l->control, &ev) < 0)
-		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot watch the control socket");
-	l->ground.init_exe = init_program(err);
-	if (l->ground.init_exe < 0)
-		return -err->code;
-
-	int r = bj_mounts_template(true, err);
-
+	be_quick();
+	if (!birth->root)
+		r = give_up_root(birth, err);
+	if (r == 0)
+		r = bj_mounts_template(true, err);
+	if (r == 0 && birth->root)
+		r = give_up_root(birth, err);
 	if (r == 0)
 		r = bj_creds_keep_caps(KEEP_CAPS, err);
 	if (r == 0)
 		r = bj_creds_no_new_privs(err);
 	if (r == 0)
-		be_quick();
-	return r;
+		r = l->ground.init_exe = init_program(err);
+	return r < 0 ? r : 0;
+}
+
+static int come_up(struct launcher *l, const struct bj_launch_birth *birth, struct bj_err *err)
+{
+	struct epoll_event ev = { .events = EPOLLIN, .data.u64 = (uint64_t)CONTROL << 32 };
+
+	raise_nofile(&l->n_slots);
+	l->jars = calloc(l->n_slots, sizeof(*l->jars));
+	l->epoll = epoll_create1(EPOLL_CLOEXEC);
+	if (!l->jars || l->epoll < 0 || epoll_ctl(l->epoll, EPOLL_CTL_ADD, l->control, &ev) < 0)
+		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot watch the control socket");
+	return build_ground(l, birth, err);
 }
 
 static void say_hello(struct launcher *l, const struct bj_err *err)
@@ -351,30 +386,28 @@ static void loop(struct launcher *l)
 	}
 }
 
-void bj_launch_main(int control, const struct bj_launch_settings *settings,
-		    struct bj_cgroups *cgroups, const struct bj_err *why, bool own_uids)
+void bj_launch_main(const struct bj_launch_birth *birth, const struct bj_launch_settings *settings)
 {
 	struct launcher l = {
-		.control = control,
-		.no_cgroups = *why,
-		.ground = { .cgroups = cgroups,
+		.control = birth->control,
+		.no_cgroups = *birth->why,
+		.ground = { .cgroups = birth->cgroups,
 			    .required = settings->required,
 			    .python = settings->python,
 			    .bash = settings->bash,
 			    .proc = settings->proc,
-			    .own_uids = own_uids,
-			    .uid_base = settings->uid_base,
-			    .uid_count = settings->uid_count },
+			    .own_uids = birth->uids > 0,
+			    .uid_base = 1,
+			    .uid_count = birth->uids },
 	};
 	struct bj_err err = { 0 };
-	const bool up = come_up(&l, &err) == 0;
+	const bool up = come_up(&l, birth, &err) == 0;
 
 	say_hello(&l, up ? NULL : &err);
 	if (up) {
 		loop(&l);
 		end_all(&l);
 	}
-	bj_cgroups_free(cgroups);
 	bj_coverage_flush();
 	_exit(up ? 0 : 1);
 }

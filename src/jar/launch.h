@@ -35,10 +35,17 @@ void bj_launcher_free(struct bj_launcher *launcher);
 /* The control socket, for sending launch messages. Borrowed. */
 int bj_launcher_socket(const struct bj_launcher *launcher);
 
-/* The launcher's whole life, in its own process. Never returns. @cgroups was made before the
- * namespaces were entered; NULL with @why when there is none. */
+/* What a launcher is born with. Borrowed from the process that forked it. */
 struct bj_cgroups;
-__attribute__((noreturn)) void bj_launch_main(int control,
-					      const struct bj_launch_settings *settings,
-					      struct bj_cgroups *cgroups, const struct bj_err *why,
-					      bool own_uids);
+struct bj_launch_birth {
+	int control;
+	int sync;                   /* asks the starter to write our identity maps */
+	bool root;                  /* we are the machine's root, until the tree is built */
+	uint32_t uids;              /* uids from 1 on that jars may have; 0: they share ours */
+	struct bj_cgroups *cgroups; /* NULL: none, for the reason in @why */
+	const struct bj_err *why;
+};
+
+/* The launcher's whole life, in its own process. Never returns. */
+__attribute__((noreturn)) void bj_launch_main(const struct bj_launch_birth *birth,
+					      const struct bj_launch_settings *settings);

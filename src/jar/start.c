@@ -1,27 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* From the front to the launcher. The front forks a *starter*, which makes the cgroups (still as
- * the user who called), enters the namespaces and forks the launcher as pid 1 of the new pid
- * namespace; it then waits for it, so that the front has one ordinary child to reap. */
+/* From the front to the launcher. The front forks a *starter*. It makes the cgroups, still as the
+ * user who called, starts the launcher as pid 1 of a new pid namespace, writes the launcher's
+ * identity maps, and waits: so the front has one ordinary child to reap, and what the launcher has
+ * no right to remove is removed after it. */
 
 #include "jar/launch.h"
 
 #include "base/cleanup.h"
-#include "base/coverage.h"
 #include "base/err.h"
 #include "base/fd.h"
 #include "jar/cgroup.h"
+#include "jar/creds.h"
 #include "jar/layers.h"
 #include "jar/subids.h"
+#include "jar/sys.h"
 #include "jar/wire.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
+#include <linux/capability.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -35,74 +36,6 @@ struct bj_launcher {
 };
 
 /* --- the starter ------------------------------------------------------------------------------ */
-
-static int write_self(const char *file, const char *text)
-{
-	AUTO_FD int fd = open(file, O_WRONLY | O_CLOEXEC);
-
-	if (fd < 0)
-		return -1;
-	return write(fd, text, strlen(text)) == (ssize_t)strlen(text) ? 0 : -1;
-}
-
-/* A user namespace in which only the caller exists, as nobody: uid 0 is not mapped, since nothing
- * here needs it and the kernel asks for more rights to map it again. */
-static int map_alone(uid_t uid, gid_t gid)
-{
-	char uid_map[32], gid_map[32];
-
-	snprintf(uid_map, sizeof(uid_map), "%d %u 1\n", BJ_JAR_UID, uid);
-	snprintf(gid_map, sizeof(gid_map), "%d %u 1\n", BJ_JAR_GID, gid);
-	/* Without this an ordinary user may not write a group map. */
-	if (write_self("/proc/self/setgroups", "deny") < 0 ||
-	    write_self("/proc/self/uid_map", uid_map) < 0 ||
-	    write_self("/proc/self/gid_map", gid_map) < 0)
-		return -1;
-	return 0;
-}
-
-/* Rootless: a user namespace first. *@settings gets the uids that jars may have, and the return
- * value is 1, when the caller has subordinate uids; 0 when jars share the caller's uid. */
-static int enter_userns(struct bj_launch_settings *settings, struct bj_err *err)
-{
-	const uid_t uid = geteuid();
-	const gid_t gid = getegid();
-	struct bj_subids_helper helper;
-
-	/* The set-uid tools that write maps from subordinate ids must be outside the namespace. */
-	const bool sub = bj_subids_start(&helper, settings->uid_count);
-
-	if (unshare(CLONE_NEWUSER) < 0)
-		return bj_err_set(err, BJ_E_UNSUPPORTED, errno,
-				  "this system does not let you make a user namespace; "
-				  "run `belljar doctor` for the fix");
-	if (sub && bj_subids_finish(&helper)) {
-		settings->uid_base = 1;
-		return 1;
-	}
-	if (map_alone(uid, gid) < 0)
-		return bj_err_set(err, BJ_E_UNSUPPORTED, errno, "cannot map the own user");
-	return 0;
-}
-
-/* A user namespace's own uids start at 1; the count is what bj_subids_start() asked for. */
-static int enter_namespaces(struct bj_launch_settings *settings, bool *ret_own, struct bj_err *err)
-{
-	int own = 1;
-
-	if (geteuid() != 0) {
-		own = enter_userns(settings, err);
-		if (own < 0)
-			return own;
-	} else if (setgroups(0, NULL) < 0) {
-		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot drop supplementary groups");
-	}
-	if (unshare(CLONE_NEWNS | CLONE_NEWPID) < 0)
-		return bj_err_set(err, BJ_E_UNSUPPORTED, errno,
-				  "cannot make namespaces; run `belljar doctor` for the fix");
-	*ret_own = own;
-	return 0;
-}
 
 /* Nothing of the caller's reaches the launcher but the control socket, at descriptor 3. The
  * standard streams become the two ends of a pipe that nobody else has: always at its end to read,
@@ -128,42 +61,104 @@ static void report_failure(int control, const struct bj_err *err)
 	bj_fd_send(control, &hello, sizeof(hello), NULL, 0);
 }
 
-__attribute__((noreturn)) static void starter(int control_fd, struct bj_launch_settings settings)
+/* Write the launcher's identity maps when it asks for them; it is in its user namespace then. */
+static void serve_maps(int sync, const struct bj_subids *ids, pid_t launcher)
+{
+	char ask;
+
+	if (read(sync, &ask, 1) == 1) {
+		const char answer = bj_subids_map(ids, launcher) ? 'y' : 'n';
+
+		if (write(sync, &answer, 1) != 1)
+			return; /* the launcher is gone; waiting for it shows that */
+	}
+}
+
+/* Make the cgroups while we are still who called. Root gives them to the uid that the launcher
+ * will have. */
+static struct bj_cgroups *make_cgroups(const struct bj_launch_settings *settings,
+				       const struct bj_subids *ids, struct bj_err *why)
+{
+	struct bj_cgroups *groups = NULL;
+
+	if (bj_cgroups_new(settings->cgroup, &groups, why) < 0)
+		return NULL;
+	if (geteuid() == 0 && bj_cgroups_delegate(groups, ids->self_uid, why) < 0) {
+		bj_cgroups_free(groups);
+		return NULL;
+	}
+	return groups;
+}
+
+static pid_t fork_launcher(const struct bj_launch_settings *settings, int control, int *ret_sync,
+			   struct bj_cgroups *cgroups, const struct bj_err *why,
+			   const struct bj_subids *ids)
+{
+	const bool root = geteuid() == 0;
+	int pair[2], pidfd = -1;
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
+		return -1;
+
+	/* Root builds the jars' tree first and enters its user namespace then. */
+	const pid_t pid = bj_sys_clone3(
+		CLONE_NEWNS | CLONE_NEWPID | (root ? 0 : (uint64_t)CLONE_NEWUSER), &pidfd, -1);
+
+	if (pid == 0) {
+		const struct bj_launch_birth birth = { .control = control,
+						       .sync = pair[1],
+						       .root = root,
+						       .uids = ids->count,
+						       .cgroups = cgroups,
+						       .why = why };
+		close(pair[0]);
+		bj_launch_main(&birth, settings);
+	}
+	close(pair[1]);
+	if (pidfd >= 0)
+		close(pidfd);
+	*ret_sync = pair[0];
+	return pid;
+}
+
+__attribute__((noreturn)) static void starter(int control_fd,
+					      const struct bj_launch_settings *settings)
 {
 	struct bj_err err = { 0 }, why = { 0 };
-	struct bj_cgroups *cgroups = NULL;
-	bool own_uids = false;
 	sigset_t none;
+	int sync = -1;
 
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGCHLD, SIG_DFL);
 	setsid(); /* Ctrl-C is the front's business */
 
 	const int control = shed_fds(control_fd);
 
 	if (control < 0)
 		_exit(1);
-	bj_cgroups_new(settings.cgroup, &cgroups, &why);
-	if (enter_namespaces(&settings, &own_uids, &err) < 0) {
-		report_failure(control, &err);
-		bj_cgroups_free(cgroups);
-		_exit(1);
-	}
 
-	const pid_t pid = fork();
+	const struct bj_subids ids = bj_subids_find(settings->uid_base, settings->uid_count);
+	struct bj_cgroups *cgroups = make_cgroups(settings, &ids, &why);
+	const pid_t pid = fork_launcher(settings, control, &sync, cgroups, &why, &ids);
 
-	if (pid == 0)
-		bj_launch_main(control, &settings, cgroups, &why, own_uids);
 	if (pid < 0) {
-		bj_err_set(&err, BJ_E_SYSTEM, errno, "cannot start the launcher");
+		bj_err_set(&err, BJ_E_UNSUPPORTED, errno,
+			   "cannot make namespaces; run `belljar doctor` for the fix");
 		report_failure(control, &err);
-		_exit(1);
+	} else {
+		/* The front must see the launcher's end as an end of file. */
+		close(control);
+		serve_maps(sync, &ids, pid);
+		/* All that is left to do is to wait and to remove directories, which the top of
+		 * a cgroup hierarchy allows to nobody without this capability. */
+		bj_creds_keep_caps(UINT64_C(1) << CAP_DAC_OVERRIDE, NULL);
+		bj_creds_no_new_privs(NULL);
+		waitpid(pid, NULL, 0);
 	}
-	/* Hold nothing while waiting: the front must see the launcher's end as an end of file. */
-	close_range(0, ~0u, 0);
-	waitpid(pid, NULL, 0);
-	_exit(0);
+	bj_cgroups_free(cgroups);
+	_exit(pid < 0);
 }
 
 /* --- the front -------------------------------------------------------------------------------- */
@@ -182,7 +177,7 @@ int bj_launcher_new(const struct bj_launch_settings *settings, struct bj_launche
 		return bj_err_set(err, BJ_E_SYSTEM, ENOMEM, "cannot start the launcher");
 	l->starter = fork();
 	if (l->starter == 0)
-		starter(theirs, *settings);
+		starter(theirs, settings);
 	if (l->starter < 0) {
 		free(l);
 		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot start the launcher");

@@ -2,12 +2,12 @@
 #include "jar/subids.h"
 
 #include "base/cleanup.h"
+#include "jar/mounts.h"
 
 #include <fcntl.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 
 #define NEWUIDMAP "/usr/bin/newuidmap"
@@ -56,50 +56,70 @@ static bool run_tool(const char *tool, pid_t pid, uid_t own, uint32_t first, uin
 	return child > 0 && waitpid(child, &status, 0) == child && status == 0;
 }
 
-/* In the helper: wait for the word, write both maps, answer. */
-__attribute__((noreturn)) static void serve(int sync, pid_t parent, uint32_t count, uint32_t uids,
-					    uint32_t gids)
-{
-	char go;
-
-	if (read(sync, &go, 1) != 1)
-		_exit(1);
-
-	const bool ok = run_tool(NEWUIDMAP, parent, geteuid(), uids, count) &&
-			run_tool(NEWGIDMAP, parent, getegid(), gids, count);
-
-	_exit(write(sync, ok ? "y" : "n", 1) != 1);
-}
-
-bool bj_subids_start(struct bj_subids_helper *helper, uint32_t count)
+static bool find_own(uint32_t count, struct bj_subids *ids)
 {
 	const struct passwd *pw = getpwuid(geteuid());
-	const pid_t parent = getpid();
-	uint32_t uids, gids;
-	int pair[2];
 
-	if (!pw || access(NEWUIDMAP, X_OK) < 0 || access(NEWGIDMAP, X_OK) < 0 ||
-	    !find_range("/etc/subuid", pw->pw_name, geteuid(), count, &uids) ||
-	    !find_range("/etc/subgid", pw->pw_name, geteuid(), count, &gids) ||
-	    socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
-		return false;
-	helper->pid = fork();
-	if (helper->pid == 0) {
-		close(pair[0]);
-		serve(pair[1], parent, count, uids, gids);
-	}
-	close(pair[1]);
-	helper->sync = pair[0];
-	return helper->pid > 0;
+	return pw && access(NEWUIDMAP, X_OK) == 0 && access(NEWGIDMAP, X_OK) == 0 &&
+	       find_range("/etc/subuid", pw->pw_name, geteuid(), count, &ids->first_uid) &&
+	       find_range("/etc/subgid", pw->pw_name, geteuid(), count, &ids->first_gid);
 }
 
-bool bj_subids_finish(struct bj_subids_helper *helper)
+struct bj_subids bj_subids_find(uint32_t base, uint32_t count)
 {
-	char answer = 'n';
-	const bool ok = write(helper->sync, "g", 1) == 1 && read(helper->sync, &answer, 1) == 1 &&
-			answer == 'y';
+	struct bj_subids ids = { .self_uid = geteuid(), .self_gid = getegid() };
 
-	close(helper->sync);
-	waitpid(helper->pid, NULL, 0);
-	return ok;
+	if (geteuid() == 0)
+		return (struct bj_subids){ .self_uid = base,
+					   .self_gid = base,
+					   .first_uid = base + 1,
+					   .first_gid = base + 1,
+					   .count = count - 1 };
+	if (find_own(count - 1, &ids))
+		ids.count = count - 1;
+	return ids;
+}
+
+static bool write_proc(pid_t pid, const char *file, const char *text)
+{
+	char path[64];
+	const size_t len = strlen(text);
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", pid, file);
+	AUTO_FD int fd = open(path, O_WRONLY | O_CLOEXEC);
+	return fd >= 0 && write(fd, text, len) == (ssize_t)len;
+}
+
+/* The caller alone, as nobody: uid 0 is not mapped, since nothing needs it there and the kernel
+ * asks for more rights to map it again. */
+static bool map_alone(const struct bj_subids *ids, pid_t pid)
+{
+	char uid_map[48], gid_map[48];
+
+	snprintf(uid_map, sizeof(uid_map), "%d %u 1\n", BJ_JAR_UID, ids->self_uid);
+	snprintf(gid_map, sizeof(gid_map), "%d %u 1\n", BJ_JAR_GID, ids->self_gid);
+	/* Without this an ordinary user may not write a group map. */
+	return write_proc(pid, "setgroups", "deny") && write_proc(pid, "uid_map", uid_map) &&
+	       write_proc(pid, "gid_map", gid_map);
+}
+
+static bool map_as_root(const struct bj_subids *ids, pid_t pid)
+{
+	char uid_map[96], gid_map[96];
+
+	snprintf(uid_map, sizeof(uid_map), "0 %u 1\n1 %u %u\n", ids->self_uid, ids->first_uid,
+		 ids->count);
+	snprintf(gid_map, sizeof(gid_map), "0 %u 1\n1 %u %u\n", ids->self_gid, ids->first_gid,
+		 ids->count);
+	return write_proc(pid, "uid_map", uid_map) && write_proc(pid, "gid_map", gid_map);
+}
+
+bool bj_subids_map(const struct bj_subids *ids, pid_t pid)
+{
+	if (geteuid() == 0)
+		return map_as_root(ids, pid);
+	if (ids->count == 0)
+		return map_alone(ids, pid);
+	return run_tool(NEWUIDMAP, pid, ids->self_uid, ids->first_uid, ids->count) &&
+	       run_tool(NEWGIDMAP, pid, ids->self_gid, ids->first_gid, ids->count);
 }

@@ -5,19 +5,17 @@
 
 #include <sys/types.h>
 
-/* Subordinate uids of an ordinary user (/etc/subuid, newuidmap): with them, each jar gets kernel
- * uids of its own even without root. */
-
-/* A child that waits outside the user namespace to write the maps of its parent. */
-struct bj_subids_helper {
-	pid_t pid;
-	int sync; /* the parent's end */
+/* Where the uids of a launcher's user namespace come from. With subordinate ids, uid 0 in it is
+ * the launcher, and uids from 1 on are for jars, two each. Without, there is one uid, nobody. */
+struct bj_subids {
+	uint32_t self_uid, self_gid;   /* outside, of the launcher */
+	uint32_t first_uid, first_gid; /* outside, of uid and gid 1 inside */
+	uint32_t count;                /* 0: none */
 };
 
-/* Start the helper when the caller has at least @count subordinate uids and gids and the tools are
- * there. False: go on without. */
-bool bj_subids_start(struct bj_subids_helper *helper, uint32_t count);
+/* The ids for the calling user: root takes @count from @base on; others have what /etc/subuid and
+ * /etc/subgid give them, when it is at least @count and the tools that map it are there. */
+struct bj_subids bj_subids_find(uint32_t base, uint32_t count);
 
-/* From inside the new user namespace: have the maps written. Uid 0 is the caller, uids from 1 on
- * are the subordinate ones. False: they were refused. */
-bool bj_subids_finish(struct bj_subids_helper *helper);
+/* Write the maps of @pid, which is in a user namespace of its own. */
+bool bj_subids_map(const struct bj_subids *ids, pid_t pid);

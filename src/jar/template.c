@@ -20,7 +20,9 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
-#define READ_ONLY (MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV)
+/* A device on a read-only mount can be written to, but not given away or opened up. */
+#define BOUND_DEVICE (MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC)
+#define READ_ONLY    (MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV)
 
 /* Top-level names that are part of the system: a link on merged systems, a directory on others. */
 static const char *const SYSTEM[] = { "usr", "bin", "sbin", "lib", "lib32", "lib64", "libx32" };
@@ -97,8 +99,7 @@ static int add_device(int dev, const char *name, unsigned int minor, struct bj_e
 	if (r < 0)
 		return r;
 	snprintf(from, sizeof(from), "/dev/%s", name);
-	AUTO_FD int mount =
-		bj_mount_clone(AT_FDCWD, from, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC, err);
+	AUTO_FD int mount = bj_mount_clone(AT_FDCWD, from, BOUND_DEVICE, err);
 	return mount < 0 ? mount : bj_mount_attach(mount, dev, name, err);
 }
 

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* The compiled filters read instruction by instruction, for what no kernel of today can show:
+ * numbers that it does not have, and architectures that it cannot run. DS-SEC. */
+
+#include "unit.h"
+
+#include "seccomp/filters.h"
+
+#include <errno.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+#ifdef __x86_64__
+enum { NATIVE = AUDIT_ARCH_X86_64 };
+#else
+enum { NATIVE = AUDIT_ARCH_AARCH64 };
+#endif
+
+static bool jumps(const struct sock_filter *op, uint32_t a)
+{
+	switch (BPF_OP(op->code)) {
+	case BPF_JEQ:
+		return a == op->k;
+	case BPF_JGT:
+		return a > op->k;
+	case BPF_JGE:
+		return a >= op->k;
+	default:
+		fail_msg("unexpected jump %#x", op->code);
+		return false;
+	}
+}
+
+/* What @filter answers to @data. Knows the instructions that libseccomp writes. */
+static uint32_t answer(const struct bj_filter *filter, const struct seccomp_data *data)
+{
+	const struct sock_filter *code = filter->code;
+	uint32_t a = 0;
+
+	for (size_t i = 0; i < filter->size / sizeof(*code); i++) {
+		const struct sock_filter *op = &code[i];
+
+		if (op->code == (BPF_RET | BPF_K))
+			return op->k;
+		if (op->code == (BPF_LD | BPF_W | BPF_ABS))
+			memcpy(&a, (const char *)data + op->k, sizeof(a));
+		else if (op->code == (BPF_ALU | BPF_AND | BPF_K))
+			a &= op->k;
+		else if (op->code == (BPF_JMP | BPF_JA))
+			i += op->k;
+		else if (BPF_CLASS(op->code) == BPF_JMP)
+			i += jumps(op, a) ? op->jt : op->jf;
+		else
+			fail_msg("unexpected instruction %#x", op->code);
+	}
+	fail_msg("the program has no end");
+	return 0;
+}
+
+static uint32_t answer_to(const struct bj_filter *filter, uint32_t arch, int number)
+{
+	return answer(filter, &(struct seccomp_data){ .nr = number, .arch = arch });
+}
+
+/* No profile gives a call away that was made after the floor was written. */
+static void numbers_of_the_future_do_not_exist(void **state)
+{
+	(void)state;
+	for (int number = 470; number <= 639; number++) {
+		assert_int_equal(answer_to(&bj_filter_floor, NATIVE, number),
+				 SECCOMP_RET_ERRNO | ENOSYS);
+		assert_int_equal(answer_to(&bj_filter_default, NATIVE, number),
+				 SECCOMP_RET_ERRNO | ENOSYS);
+	}
+	assert_int_equal(answer_to(&bj_filter_default, NATIVE, 5000), SECCOMP_RET_ERRNO | EPERM);
+}
+
+static void every_filter_kills_other_architectures(void **state)
+{
+	static const uint32_t OTHERS[] = { 0, AUDIT_ARCH_I386, AUDIT_ARCH_ARM,
+					   AUDIT_ARCH_X86_64 ^ AUDIT_ARCH_AARCH64 ^ NATIVE,
+					   AUDIT_ARCH_RISCV64 };
+	const struct bj_filter *const filters[] = { &bj_filter_floor, &bj_filter_default,
+						    &bj_filter_init, &bj_filter_collect };
+
+	(void)state;
+	for (size_t f = 0; f < sizeof(filters) / sizeof(filters[0]); f++) {
+		assert_int_equal(answer_to(filters[f], NATIVE, SYS_exit_group), SECCOMP_RET_ALLOW);
+		for (size_t i = 0; i < sizeof(OTHERS) / sizeof(OTHERS[0]); i++)
+			assert_int_equal(answer_to(filters[f], OTHERS[i], SYS_exit_group),
+					 SECCOMP_RET_KILL_PROCESS);
+#ifdef __x86_64__
+		for (int number = 0; number < 600; number++)
+			assert_int_equal(answer_to(filters[f], NATIVE, 0x40000000 | number),
+					 SECCOMP_RET_KILL_PROCESS);
+#endif
+	}
+}
+
+/* The small filters allow a handful of calls and nothing that makes something new. */
+static void small_filters_are_small(void **state)
+{
+	const struct bj_filter *const filters[] = { &bj_filter_init, &bj_filter_collect };
+
+	(void)state;
+	for (size_t f = 0; f < sizeof(filters) / sizeof(filters[0]); f++) {
+		int allowed = 0;
+
+		for (int number = 0; number < 1000; number++) {
+			const uint32_t r = answer_to(filters[f], NATIVE, number);
+
+			assert_true(r == SECCOMP_RET_ALLOW || r == SECCOMP_RET_KILL_PROCESS);
+			allowed += r == SECCOMP_RET_ALLOW;
+		}
+		assert_true(allowed < 25);
+		assert_int_equal(answer_to(filters[f], NATIVE, SYS_execve),
+				 SECCOMP_RET_KILL_PROCESS);
+		assert_int_equal(answer_to(filters[f], NATIVE, SYS_clone),
+				 SECCOMP_RET_KILL_PROCESS);
+	}
+
+	/* Executable memory is not for the collector. */
+	const struct seccomp_data map = { .nr = SYS_mmap, .arch = NATIVE, .args = { 0, 4096, 5 } };
+
+	assert_int_equal(answer(&bj_filter_collect, &map), SECCOMP_RET_KILL_PROCESS);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(numbers_of_the_future_do_not_exist),
+		cmocka_unit_test(every_filter_kills_other_architectures),
+		cmocka_unit_test(small_filters_are_small),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -363,12 +363,23 @@ static void start_collecting(struct bj_jar *jar)
 	jar->collecting = true;
 }
 
+/* Take the end of @pid. False when it has not ended yet. A process that somebody else has waited
+ * for counts as killed: to ask for it again would be to ask forever. */
+static bool reap(pid_t pid, int *ret_status, struct rusage *ret_usage)
+{
+	const pid_t got = wait4(pid, ret_status, WNOHANG, ret_usage);
+
+	if (got < 0)
+		*ret_status = SIGKILL;
+	return got != 0;
+}
+
 static void handle_main(struct bj_jar *jar)
 {
 	struct rusage usage = { 0 };
 	int status = 0;
 
-	if (wait4(jar->main_pid, &status, WNOHANG, &usage) != jar->main_pid)
+	if (!reap(jar->main_pid, &status, &usage))
 		return;
 	unwatch(jar, BJ_JAR_EV_MAIN);
 	jar->main_gone = true;
@@ -384,7 +395,10 @@ static void handle_main(struct bj_jar *jar)
 
 static void handle_collect(struct bj_jar *jar)
 {
-	if (waitpid(jar->collect_pid, NULL, WNOHANG) != jar->collect_pid)
+	struct rusage usage;
+	int status;
+
+	if (!reap(jar->collect_pid, &status, &usage))
 		return;
 	jar->collecting = false;
 	unwatch(jar, BJ_JAR_EV_COLLECT);
@@ -411,6 +425,8 @@ static enum bj_cause cause_of_death(const struct bj_jar *jar, const struct bj_cg
 static int handle_init(struct bj_jar *jar)
 {
 	struct bj_cgroup_stats stats = { 0 };
+	struct rusage usage;
+	int status;
 
 	/* The kernel lets init end only when everything in its namespace is gone, and that needs
 	 * us to have waited for the script and the collector. */
@@ -418,7 +434,7 @@ static int handle_init(struct bj_jar *jar)
 		handle_main(jar);
 	if (jar->collecting)
 		handle_collect(jar);
-	if (waitpid(jar->init_pid, NULL, WNOHANG) != jar->init_pid)
+	if (!reap(jar->init_pid, &status, &usage))
 		return 0;
 	jar->init_pid = 0;
 	if (!jar->main_gone) {

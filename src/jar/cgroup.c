@@ -47,7 +47,8 @@ struct bj_cgroup {
 	char name[32];
 	int dir[BJ_HIER_COUNT];
 	int tasks[BJ_HIER_COUNT]; /* v1: opened by us, written by the process that joins */
-	int oom_fd, pids_fd;
+	int oom_fd;
+	int pids_fd; /* pids.events, kept open because it is read often */
 };
 
 /* --- small files ----------------------------------------------------------------------------- */
@@ -467,19 +468,6 @@ static void watch_oom(struct bj_cgroup *cg)
 	}
 }
 
-static void watch_pids(struct bj_cgroup *cg)
-{
-	const int dir = cg->dir[cg->groups->version == 2 ? BJ_HIER_UNIFIED : BJ_HIER_PIDS];
-	char text[64];
-
-	cg->pids_fd = openat(dir, "pids.events", O_RDONLY | O_CLOEXEC);
-	/* The first read arms the notification. */
-	if (cg->pids_fd >= 0 && read(cg->pids_fd, text, sizeof(text)) < 0) {
-		close(cg->pids_fd);
-		cg->pids_fd = -1;
-	}
-}
-
 static int open_leaf(struct bj_cgroup *cg, enum bj_hier h, struct bj_err *err)
 {
 	const int parent = cg->groups->dir[h];
@@ -521,7 +509,8 @@ int bj_cgroup_new(struct bj_cgroups *groups, const char *name,
 		return r;
 	}
 	watch_oom(cg);
-	watch_pids(cg);
+	cg->pids_fd = openat(cg->dir[groups->version == 2 ? BJ_HIER_UNIFIED : BJ_HIER_PIDS],
+			     "pids.events", O_RDONLY | O_CLOEXEC);
 	*ret = cg;
 	return 0;
 }
@@ -568,9 +557,15 @@ int bj_cgroup_oom_fd(const struct bj_cgroup *cg)
 	return cg->oom_fd;
 }
 
-int bj_cgroup_pids_fd(const struct bj_cgroup *cg)
+uint64_t bj_cgroup_pids_hits(const struct bj_cgroup *cg)
 {
-	return cg->pids_fd;
+	char text[64];
+	const ssize_t n = cg->pids_fd < 0 ? -1 : pread(cg->pids_fd, text, sizeof(text) - 1, 0);
+
+	if (n <= 4 || memcmp(text, "max ", 4) != 0)
+		return 0;
+	text[n] = '\0';
+	return strtoull(text + 4, NULL, 10);
 }
 
 void bj_cgroup_kill(const struct bj_cgroup *cg)
@@ -595,7 +590,7 @@ void bj_cgroup_read_stats(const struct bj_cgroup *cg, struct bj_cgroup_stats *re
 			.cpu_ns = read_number(u, "cpu.stat", "usage_usec") * 1000,
 			.peak_memory = read_number(u, "memory.peak", ""),
 			.oom_kills = read_number(u, "memory.events", "oom_kill"),
-			.pids_hits = read_number(u, "pids.events", "max"),
+			.pids_hits = bj_cgroup_pids_hits(cg),
 		};
 		return;
 	}
@@ -607,6 +602,6 @@ void bj_cgroup_read_stats(const struct bj_cgroup *cg, struct bj_cgroup_stats *re
 		.peak_memory =
 			read_number(cg->dir[BJ_HIER_MEMORY], "memory.max_usage_in_bytes", ""),
 		.oom_kills = read_number(cg->dir[BJ_HIER_MEMORY], "memory.oom_control", "oom_kill"),
-		.pids_hits = read_number(cg->dir[BJ_HIER_PIDS], "pids.events", "max"),
+		.pids_hits = bj_cgroup_pids_hits(cg),
 	};
 }

@@ -57,10 +57,12 @@ int bj_cgroup_birth_fd(const struct bj_cgroup *cg);
 /* Move the calling process into what bj_cgroup_birth_fd() does not cover (v1 hierarchies). */
 int bj_cgroup_join(const struct bj_cgroup *cg, struct bj_err *err);
 
-/* Descriptors that become ready when the jar ran out of memory or processes; -1: none.
- * Borrowed. Poll @oom_fd for EPOLLIN (v1) and @pids_fd for EPOLLPRI. */
+/* A descriptor that becomes readable when a v1 jar ran out of memory; -1 on v2, where the kernel
+ * ends the whole jar by itself. Borrowed. */
 int bj_cgroup_oom_fd(const struct bj_cgroup *cg);
-int bj_cgroup_pids_fd(const struct bj_cgroup *cg);
+
+/* How often a fork was refused because of the limit. The kernel tells nobody on v1: ask. */
+uint64_t bj_cgroup_pids_hits(const struct bj_cgroup *cg);
 
 /* Kill everything in the leaf, quickly: the CPU quota is lifted first, so that a throttled
  * process gets to die. */

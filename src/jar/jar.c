@@ -9,6 +9,7 @@
 #include "jar/layers.h"
 #include "jar/sys.h"
 #include "jar/userns.h"
+#include "jar/watchdog.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -228,7 +229,6 @@ static void watch_limits(struct bj_jar *jar)
 	if (!jar->cgroup)
 		return;
 	jar->watch[BJ_JAR_EV_OOM] = bj_cgroup_oom_fd(jar->cgroup);
-	jar->watch[BJ_JAR_EV_PIDS] = bj_cgroup_pids_fd(jar->cgroup);
 }
 
 /* A start that failed: nobody watches yet, so wait here until the jar is gone. */
@@ -302,6 +302,16 @@ void bj_jar_kill(struct bj_jar *jar, enum bj_cause cause)
 	if (jar->cgroup)
 		bj_cgroup_kill(jar->cgroup);
 	pidfd_send_signal(jar->watch[BJ_JAR_EV_INIT], SIGKILL, NULL, 0);
+}
+
+void bj_jar_tick(struct bj_jar *jar)
+{
+	if (jar->dying || jar->main_gone)
+		return;
+	if (jar->cgroup && bj_cgroup_pids_hits(jar->cgroup) > 0)
+		bj_jar_kill(jar, BJ_CAUSE_PIDS);
+	if (!jar->cgroup && bj_watchdog_resident(jar->init_pid) > jar->launch.memory)
+		bj_jar_kill(jar, BJ_CAUSE_OOM);
 }
 
 /* The sealed process has reported. An end of file means that it executes the interpreter. */
@@ -471,10 +481,6 @@ int bj_jar_handle(struct bj_jar *jar, const struct bj_jar_ground *ground, enum b
 		bj_jar_kill(jar, BJ_CAUSE_OOM);
 		jar->watch[event] = -1;
 		return 0;
-	case BJ_JAR_EV_PIDS:
-		bj_jar_kill(jar, BJ_CAUSE_PIDS);
-		jar->watch[event] = -1;
-		return 0;
 	case BJ_JAR_EV_INIT:
 		return handle_init(jar);
 	default:
@@ -484,8 +490,7 @@ int bj_jar_handle(struct bj_jar *jar, const struct bj_jar_ground *ground, enum b
 
 void bj_jar_done(struct bj_jar *jar)
 {
-	/* These two belong to the cgroup. */
-	jar->watch[BJ_JAR_EV_OOM] = jar->watch[BJ_JAR_EV_PIDS] = -1;
+	jar->watch[BJ_JAR_EV_OOM] = -1; /* belongs to the cgroup */
 	jar->reply.cleanup_ok = bj_cgroup_free(jar->cgroup);
 	jar->cgroup = NULL;
 	for (int i = 0; i < BJ_JAR_EV_COUNT; i++)

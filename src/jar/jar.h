@@ -27,7 +27,6 @@ enum bj_jar_event {
 	BJ_JAR_EV_INIT,    /* init ended: all processes are gone */
 	BJ_JAR_EV_COLLECT, /* the collector ended */
 	BJ_JAR_EV_OOM,
-	BJ_JAR_EV_PIDS,
 	BJ_JAR_EV_COUNT,
 };
 
@@ -54,6 +53,10 @@ int bj_jar_start(struct bj_jar *jar, const struct bj_jar_ground *ground,
 
 /* A descriptor is ready. 1 when the jar is over: the caller sends its reply and forgets it. */
 int bj_jar_handle(struct bj_jar *jar, const struct bj_jar_ground *ground, enum bj_jar_event event);
+
+/* Look at what the kernel tells nobody: call it every BJ_JAR_TICK_NS while the jar lives. */
+#define BJ_JAR_TICK_NS UINT64_C(50000000)
+void bj_jar_tick(struct bj_jar *jar);
 
 /* The end, for @cause. The first cause stays. */
 void bj_jar_kill(struct bj_jar *jar, enum bj_cause cause);

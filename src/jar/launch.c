@@ -56,6 +56,7 @@ struct launcher {
 	struct bj_jar **jars;     /* by index; NULL: free */
 	uint32_t n_slots, n_live;
 	uint64_t serial;
+	uint64_t next_tick; /* when jars are looked at again */
 };
 
 /* What making, joining, ending and measuring a jar takes. */
@@ -195,7 +196,7 @@ static void say_hello(struct launcher *l, const struct bj_err *err)
 static int watch_jar(struct launcher *l, const struct bj_jar *jar, struct bj_err *err)
 {
 	for (uint32_t i = 0; i < BJ_JAR_EV_COUNT; i++) {
-		struct epoll_event ev = { .events = i == BJ_JAR_EV_PIDS ? EPOLLPRI : EPOLLIN,
+		struct epoll_event ev = { .events = EPOLLIN,
 					  .data.u64 = (uint64_t)jar->index << 32 | i };
 
 		if (jar->watch[i] >= 0 &&
@@ -316,7 +317,7 @@ static void handle_jar(struct launcher *l, uint64_t data)
 	/* An earlier event of the same batch may have ended the jar, or taken back the watch. */
 	if (!jar || event >= BJ_JAR_EV_COUNT || jar->watch[event] < 0)
 		return;
-	if (event == BJ_JAR_EV_OOM || event == BJ_JAR_EV_PIDS)
+	if (event == BJ_JAR_EV_OOM)
 		epoll_ctl(l->epoll, EPOLL_CTL_DEL, jar->watch[event], NULL);
 	if (bj_jar_handle(jar, &l->ground, (enum bj_jar_event)event) > 0) {
 		finish(l, jar);
@@ -332,10 +333,11 @@ static void handle_jar(struct launcher *l, uint64_t data)
 
 /* --- time ------------------------------------------------------------------------------------- */
 
-/* Kill what is due; return when the next one is, 0 when there is none. */
+/* Kill what is due and look after the rest; return when to come back, 0 when no jar lives. */
 static uint64_t check_deadlines(struct launcher *l)
 {
 	const uint64_t now = bj_clock_now();
+	const bool tick = now >= l->next_tick;
 	uint64_t next = 0;
 
 	for (uint32_t i = 0, seen = 0; seen < l->n_live && i < l->n_slots; i++) {
@@ -348,10 +350,14 @@ static uint64_t check_deadlines(struct launcher *l)
 			continue;
 		if (jar->deadline <= now)
 			bj_jar_kill(jar, BJ_CAUSE_TIMEOUT);
-		else if (next == 0 || jar->deadline < next)
+		else if (tick)
+			bj_jar_tick(jar);
+		if (!jar->dying && (next == 0 || jar->deadline < next))
 			next = jar->deadline;
 	}
-	return next;
+	if (tick)
+		l->next_tick = now + BJ_JAR_TICK_NS;
+	return next > l->next_tick ? l->next_tick : next;
 }
 
 static int wait_events(struct launcher *l, struct epoll_event *events, uint64_t next)

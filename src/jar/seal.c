@@ -212,7 +212,8 @@ static int shed_privilege(const struct bj_seal_plan *plan, uint64_t *layers, str
 	/* With a pids cgroup this is the second line and must not bite first, because only the
 	 * cgroup tells us when it bites. */
 	const uint64_t processes = plan->launch->pids + (plan->cgroup ? 64u : 1u);
-	const struct bj_rlimits limits = { .file_size = plan->launch->tmp_size,
+	/* Twice the room there is: a full file system says so better than SIGXFSZ does. */
+	const struct bj_rlimits limits = { .file_size = plan->launch->tmp_size * 2,
 					   .processes = processes };
 	int r = 0;
 

@@ -3,8 +3,10 @@
 #include "base/nearest.h"
 #include "cli/options.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 const struct bj_verb *const bj_verbs[] = {
 	&bj_verb_run,    &bj_verb_check,      &bj_verb_rules, &bj_verb_doctor,
@@ -53,8 +55,22 @@ static bool asks_for_help(int argc, char **argv)
 	return false;
 }
 
+/* A program that is started with closed streams gets their numbers for the next things it opens,
+ * and would print into them. Hold the numbers with descriptors that do nothing. */
+static void hold_streams(void)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", O_PATH | O_CLOEXEC);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd >= 0)
+		close(fd);
+}
+
 int main(int argc, char **argv)
 {
+	hold_streams();
 	if (argc < 2 || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
 	    strcmp(argv[1], "help") == 0) {
 		print_help();

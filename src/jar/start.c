@@ -25,6 +25,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 struct bj_launcher {
@@ -44,12 +45,33 @@ static int shed_fds(int control)
 {
 	int dead[2];
 
-	if (pipe(dead) < 0 || dup3(control, 3, O_CLOEXEC) < 0 || dup2(dead[0], 0) < 0 ||
-	    dup2(dead[1], 1) < 0 || dup2(dead[1], 2) < 0)
+	if (pipe(dead) < 0)
+		return -1;
+
+	/* A caller with closed streams has all of these in the way of each other: move them up. */
+	const int high = fcntl(control, F_DUPFD_CLOEXEC, 4);
+	const int in = fcntl(dead[0], F_DUPFD_CLOEXEC, 4), out = fcntl(dead[1], F_DUPFD_CLOEXEC, 4);
+
+	if (dup2(in, 0) < 0 || dup2(out, 1) < 0 || dup2(out, 2) < 0 ||
+	    dup3(high, 3, O_CLOEXEC) < 0)
 		return -1;
 	if (!bj_layer_faulty(BJ_LAYER_CLOSED_FDS) && close_range(4, ~0u, 0) < 0)
 		return -1;
 	return 3;
+}
+
+/* The caller may be any program: its signal handlers are not ours to run, and with its umask a jar
+ * could have files that nobody can read. */
+static void forget_caller(void)
+{
+	sigset_t none;
+
+	for (int sig = 1; sig < NSIG; sig++)
+		signal(sig, SIG_DFL);
+	signal(SIGPIPE, SIG_IGN);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	umask(022);
 }
 
 static void report_failure(int control, const struct bj_err *err)
@@ -125,13 +147,9 @@ __attribute__((noreturn)) static void starter(int control_fd,
 					      const struct bj_launch_settings *settings)
 {
 	struct bj_err err = { 0 }, why = { 0 };
-	sigset_t none;
 	int sync = -1;
 
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-	signal(SIGPIPE, SIG_IGN);
-	signal(SIGCHLD, SIG_DFL);
+	forget_caller();
 	setsid(); /* Ctrl-C is the front's business */
 
 	const int control = shed_fds(control_fd);

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whoever starts belljar may have odd habits: streams closed, signals ignored, a tight umask."""
+import os
+import pathlib
+import resource
+import signal
+import subprocess
+
+import pytest
+
+TOP = pathlib.Path(__file__).resolve().parents[2]
+BELLJAR = os.environ.get("BELLJAR", str(TOP / "build/src/belljar"))
+SCRIPT = b"print(open('/etc/hostname').read().strip(), 6 * 7)\n"
+SAYS = b"belljar 42\n"
+
+
+def run(*args, text=SCRIPT, before=None, **kwargs):
+    done = subprocess.run([BELLJAR, "run", "--language", "python", *args], input=text, timeout=60,
+                          capture_output=True, check=False, preexec_fn=before, **kwargs)
+    return done.returncode, done.stdout, done.stderr
+
+
+@pytest.fixture(name="hello")
+def hello_script(tmp_path):
+    path = tmp_path / "hello.py"
+    path.write_bytes(SCRIPT)
+    return str(path)
+
+
+@pytest.mark.parametrize("mask", [0, 0o077, 0o777])
+def test_umask(mask):
+    """SCRP-01: the caller's umask does not reach into the jar."""
+    assert run("-", before=lambda: os.umask(mask)) == (0, SAYS, b"")
+
+
+def test_umask_of_the_script():
+    """SX-DIR: a script has the umask of a fresh login."""
+    text = b"import os\nprint(oct(os.umask(0)))\n"
+    assert run("-", text=text, before=lambda: os.umask(0o777)) == (0, b"0o22\n", b"")
+
+
+@pytest.mark.parametrize("number", [signal.SIGCHLD, signal.SIGINT, signal.SIGTERM, signal.SIGPIPE])
+def test_ignored_signals(number):
+    """SCRP-07: an ignored SIGCHLD would make the kernel hide the end of every child."""
+    assert run("-", before=lambda: signal.signal(number, signal.SIG_IGN)) == (0, SAYS, b"")
+
+
+def test_blocked_signals():
+    """SCRP-01: the script starts with no signal blocked or ignored but SIGSYS."""
+    text = (b"import signal\nprint(signal.pthread_sigmask(signal.SIG_BLOCK, []))\n"
+            b"print([s.name for s in signal.valid_signals() if isinstance(s, signal.Signals)\n"
+            b"       and signal.getsignal(s) == signal.SIG_IGN])\n")
+
+    def before():
+        signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
+
+    code, out, err = run("-", text=text, before=before)
+    assert (code, err) == (0, b"")
+    # Python itself ignores SIGPIPE and SIGXFSZ.
+    assert out == b"set()\n['SIGPIPE', 'SIGXFSZ', 'SIGSYS']\n"
+
+
+@pytest.mark.parametrize("closed", [(0,), (0, 2), (2,)])
+def test_closed_streams(hello, closed):
+    """SCRP-08: with closed streams the script's output still comes out where it can."""
+    def before():
+        for fd in closed:
+            os.close(fd)
+
+    code, out, _ = run(hello, text=None, before=before)
+    assert (code, out) == (0, SAYS)
+
+
+@pytest.mark.parametrize("closed", [(1,), (0, 1)])
+def test_closed_output(hello, closed):
+    """SCRP-08: no place for the output is one sentence and exit status 125."""
+    def before():
+        for fd in closed:
+            os.close(fd)
+
+    code, _, err = run(hello, text=None, before=before)
+    assert code == 125
+    assert err == b"belljar: cannot write the script's output: Bad file descriptor\n"
+    code, _, err = run("--json", hello, text=None, before=before)
+    assert code == 125
+    assert err == b"belljar: cannot write to standard output: Bad file descriptor\n"
+
+
+def test_all_closed(hello):
+    """SCRP-08: nothing to say it on, but the status is right."""
+    assert run(hello, text=None, before=lambda: os.closerange(0, 3))[0] == 125
+
+
+def test_script_from_closed_input():
+    """SCRP-01: standard input that is closed is an error, not an empty script."""
+    code, _, err = run("-", text=None, before=lambda: os.close(0))
+    assert code == 125
+    assert err == b"belljar: cannot read -: Bad file descriptor\n"
+
+
+def test_descriptors_of_the_caller_stay_out(tmp_path):
+    """DS-FS: what the caller has open is not open in the jar."""
+    secret = tmp_path / "secret"
+    secret.write_text("canary")
+    text = b"import os\nprint(sorted(os.listdir('/proc/self/fd')))\n"
+    with open(secret, encoding="ascii") as file:
+        code, out, _ = run("-", text=text, pass_fds=[file.fileno()])
+    # 3 is the directory that is being listed.
+    assert (code, out) == (0, b"['0', '1', '2', '3']\n")
+
+
+def test_few_descriptors():
+    """SX-LOCAL: a low limit on open files is enough for one run."""
+    assert run("-", before=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))) == (
+        0, SAYS, b"")
+
+
+def test_too_few_uids_are_refused(tmp_path):
+    """CFG: two user ids are one too few, since every run has two of its own."""
+    config = tmp_path / "belljar.yaml"
+    config.write_text("native:\n  uid_count: 2\n")
+    code, _, err = run("--config", str(config), "-")
+    assert code == 125
+    assert b"native.uid_count" in err and b"3" in err
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root picks the user ids")
+def test_no_two_runs_share_a_uid(tmp_path):
+    """SCRP-05: with user ids for one run, a second at the same time is refused."""
+    config = tmp_path / "belljar.yaml"
+    config.write_text("native:\n  uid_count: 3\n")
+    names = []
+    for i in range(2):
+        path = tmp_path / f"{i}.py"
+        path.write_text("import time\ntime.sleep(0.5)\n")
+        names.append(str(path))
+    code, out, _ = run("--config", str(config), "--jobs", "2", *names, text=None)
+    assert code == 1
+    assert out.count(b" exited ") == 1 and out.count(b" infrastructure ") == 1

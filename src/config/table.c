@@ -114,9 +114,9 @@ const struct bj_setting bj_table[] = {
 	{ "native.uid_base", BJ_T_COUNT, AT(uid_base), UID_MIN, UID_MAX, .value = UID_BASE,
 	  .help = "First kernel user id that runs may have when belljar runs as root. The default "
 		  "lies outside what systemd and /etc/subuid hand out." },
-	{ "native.uid_count", BJ_T_COUNT, AT(uid_count), 1, 1048576, .value = UID_COUNT,
-	  .help = "How many user ids from uid_base on belong to belljar: as many runs can have one "
-		  "of their own." },
+	{ "native.uid_count", BJ_T_COUNT, AT(uid_count), 3, 1048576, .value = UID_COUNT,
+	  .help = "How many user ids from uid_base on belong to belljar: one for itself, and two "
+		  "for each run under way." },
 	{ "native.proc", BJ_T_CHOICE, AT(proc), .choices = PROCS, .value = "pid",
 	  .help = "What /proc shows inside. pid shows only the processes of the run, compat the "
 		  "usual files too, none leaves it out." },

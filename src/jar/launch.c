@@ -171,6 +171,9 @@ static int come_up(struct launcher *l, const struct bj_launch_birth *birth, stru
 	struct epoll_event ev = { .events = EPOLLIN, .data.u64 = (uint64_t)CONTROL << 32 };
 
 	raise_nofile(&l->n_slots);
+	/* Two uids a jar: with more jars than that, two of them would share. */
+	if (l->ground.own_uids && l->n_slots > l->ground.uid_count / 2)
+		l->n_slots = l->ground.uid_count / 2;
 	l->jars = calloc(l->n_slots, sizeof(*l->jars));
 	l->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (!l->jars || l->epoll < 0 || epoll_ctl(l->epoll, EPOLL_CTL_ADD, l->control, &ev) < 0)

@@ -52,8 +52,7 @@ static int shed_fds(int control)
 	const int high = fcntl(control, F_DUPFD_CLOEXEC, 4);
 	const int in = fcntl(dead[0], F_DUPFD_CLOEXEC, 4), out = fcntl(dead[1], F_DUPFD_CLOEXEC, 4);
 
-	if (dup2(in, 0) < 0 || dup2(out, 1) < 0 || dup2(out, 2) < 0 ||
-	    dup3(high, 3, O_CLOEXEC) < 0)
+	if (dup2(in, 0) < 0 || dup2(out, 1) < 0 || dup2(out, 2) < 0 || dup3(high, 3, O_CLOEXEC) < 0)
 		return -1;
 	if (!bj_layer_faulty(BJ_LAYER_CLOSED_FDS) && close_range(4, ~0u, 0) < 0)
 		return -1;

@@ -36,6 +36,22 @@ static size_t read_one(const unsigned char *t, size_t size, size_t at, struct bj
 	return n ? n : 1;
 }
 
+/* How many of the next bytes, by eights, are plain ASCII without control characters. */
+static size_t plain_run(const unsigned char *t, size_t size, size_t at)
+{
+	const size_t start = at;
+
+	for (; at + 8 <= size; at += 8) {
+		uint64_t word;
+
+		memcpy(&word, t + at, sizeof(word));
+		/* A byte below 0x20 borrows from its high bit when 0x20 is taken off. */
+		if ((word | (word - 0x2020202020202020u)) & 0x8080808080808080u)
+			break;
+	}
+	return at - start;
+}
+
 void bj_encoding_read(const char *text, size_t size, struct bj_encoding *ret)
 {
 	const unsigned char *t = (const unsigned char *)text;
@@ -49,8 +65,15 @@ void bj_encoding_read(const char *text, size_t size, struct bj_encoding *ret)
 		e.bom = 3;
 	if (size >= 2 && (memcmp(t, "\xff\xfe", 2) == 0 || memcmp(t, "\xfe\xff", 2) == 0))
 		e.utf16 = true;
-	for (size_t at = e.bom; at < size; e.chars++)
+	for (size_t at = e.bom; at < size; e.chars++) {
+		const size_t plain = plain_run(t, size, at);
+
+		e.chars += plain;
+		at += plain;
+		if (at == size)
+			break;
 		at += read_one(t, size, at, &e);
+	}
 	*ret = e;
 }
 

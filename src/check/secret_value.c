@@ -55,14 +55,24 @@ static struct looks look_at(const char *text, size_t size)
 	return l;
 }
 
-static bool contains(const char *text, size_t size, const char *word)
-{
-	const size_t len = strlen(word);
+/* The head of a value in lower case; fillers stand there if anywhere. */
+struct head {
+	char text[128];
+	size_t size;
+};
 
-	for (size_t i = 0; i + len <= size; i++)
-		if (strncasecmp(text + i, word, len) == 0)
-			return true;
-	return false;
+static struct head head_of(const char *text, size_t size)
+{
+	struct head h = { .size = size < sizeof(h.text) ? size : sizeof(h.text) };
+
+	for (size_t i = 0; i < h.size; i++)
+		h.text[i] = (char)tolower((unsigned char)text[i]);
+	return h;
+}
+
+static bool contains(const struct head *h, const char *word)
+{
+	return memmem(h->text, h->size, word, strlen(word)) != NULL;
 }
 
 static bool is_plain_word(const char *text, size_t size)
@@ -73,20 +83,24 @@ static bool is_plain_word(const char *text, size_t size)
 	return false;
 }
 
-static bool is_placeholder(const char *text, size_t size)
+/* Whole values that stand for something else: a variable, %NAME%, {name}, @file, a path, or text
+ * with blanks in it. */
+static bool is_reference(const char *text, size_t size)
 {
 	for (size_t i = 0; i < size; i++)
 		if ((unsigned char)text[i] <= ' ' || text[i] == 0x7f)
 			return true;
-	/* A whole-word shell variable, %NAME%, {name} or @file. */
 	if (strchr("$@/~", text[0]) || (text[0] == '%' && text[size - 1] == '%'))
 		return true;
-	if (memchr(text, '{', size) && memchr(text, '}', size))
-		return true;
+	return memchr(text, '{', size) && memchr(text, '}', size);
+}
+
+static bool is_filler(const struct head *h)
+{
 	for (size_t i = 0; i < BJ_ARRAY_SIZE(FILLERS); i++)
-		if (contains(text, size, FILLERS[i]))
+		if (contains(h, FILLERS[i]))
 			return true;
-	return is_plain_word(text, size);
+	return false;
 }
 
 /* "one$two" is a word with a variable in it; with digits it may be a password after all. */
@@ -99,11 +113,11 @@ static bool has_variable(const struct looks *l, const char *text, size_t size)
 }
 
 /* Words joined by separators are the name of something: "db-password", "auth.token". */
-static bool is_name(const struct looks *l, const char *text, size_t size)
+static bool is_name(const struct looks *l, const struct head *h)
 {
 	if (l->digits || l->others)
 		return false;
-	return l->separators || contains(text, size, "passw") || contains(text, size, "token");
+	return l->separators || contains(h, "passw") || contains(h, "token");
 }
 
 static bool is_weak(const struct looks *l, size_t size)
@@ -131,14 +145,22 @@ static bool is_strong(const struct looks *l, size_t size)
 
 bool bj_secret_value_is_real(const char *text, size_t size, enum bj_strength strength)
 {
-	if (size < 4 || is_placeholder(text, size))
+	static bool (*const JUDGES[])(const struct looks *, size_t) = {
+		[BJ_STRENGTH_WEAK] = is_weak,
+		[BJ_STRENGTH_WORD] = is_word,
+		[BJ_STRENGTH_STRONG] = is_strong,
+	};
+
+	if (size < 4 || is_reference(text, size))
 		return false;
 
 	const struct looks l = look_at(text, size);
 
-	if (is_name(&l, text, size) || has_variable(&l, text, size))
+	if (!JUDGES[strength](&l, size) || has_variable(&l, text, size) ||
+	    is_plain_word(text, size))
 		return false;
-	if (strength == BJ_STRENGTH_WEAK)
-		return is_weak(&l, size);
-	return strength == BJ_STRENGTH_WORD ? is_word(&l, size) : is_strong(&l, size);
+
+	const struct head h = head_of(text, size);
+
+	return !is_name(&l, &h) && !is_filler(&h);
 }

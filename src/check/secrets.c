@@ -10,7 +10,6 @@
 #include <errno.h>
 
 struct bj_secrets {
-	hs_database_t *builtin;
 	hs_database_t *user;   /* NULL: no rules of the user */
 	hs_scratch_t *scratch; /* fits both; cloned for each scan */
 	const struct bj_secret_rule *extra;
@@ -33,6 +32,12 @@ const struct bj_secret_rule *bj_rules_secrets(size_t *ret_n)
 {
 	*ret_n = BJ_ARRAY_SIZE(SECRET_RULES);
 	return SECRET_RULES;
+}
+
+/* The database of the built-in rules, used where it stands. */
+static const hs_database_t *builtin(void)
+{
+	return (const hs_database_t *)SECRETS_DB;
 }
 
 void bj_spans_done(struct bj_spans *spans)
@@ -69,6 +74,10 @@ static int on_match(unsigned id, unsigned long long from, unsigned long long to,
 	(void)flags;
 	if (rule->rule.language != BJ_RULE_ANY && scan->language != BJ_RULE_ANY &&
 	    rule->rule.language != scan->language)
+		return 0;
+	/* Inside a value that counts already there is nothing new; so no text is judged twice. */
+	if (rule->kind != BJ_SECRET_TOKEN && scan->latest[id] &&
+	    to <= scan->spans->items[scan->latest[id] - 1].end)
 		return 0;
 	if (!bj_secret_judge(rule, scan->language, scan->text, scan->size, (size_t)from, (size_t)to,
 			     &start, &end))
@@ -153,7 +162,7 @@ static int find_all(const struct bj_secrets *secrets, struct scan *scan, struct 
 	if (hs_clone_scratch(secrets->scratch, &scratch) != HS_SUCCESS)
 		return bj_err_set(err, BJ_E_SYSTEM, ENOMEM, "cannot look for secrets");
 
-	int r = scan_with(secrets->builtin, scratch, scan, err);
+	int r = scan_with(builtin(), scratch, scan, err);
 
 	if (r == 0 && secrets->user) {
 		scan->first_rank = BJ_ARRAY_SIZE(SECRET_RULES);
@@ -198,18 +207,18 @@ void bj_secrets_mask(char *text, const struct bj_spans *spans)
 				text[at] = '*';
 }
 
-static int open_builtin(struct bj_secrets *secrets, struct bj_err *err)
+static int try_builtin(struct bj_err *err)
 {
-	const hs_error_t status = hs_deserialize_database((const char *)SECRETS_DB,
-							  sizeof(SECRETS_DB), &secrets->builtin);
+	size_t size;
+	const hs_error_t status = hs_database_size(builtin(), &size);
 
-	if (status == HS_SUCCESS)
-		return 0;
-	if (status == HS_ARCH_ERROR || status == HS_DB_PLATFORM_ERROR)
+	if (status == HS_ARCH_ERROR)
 		return bj_err_set(err, BJ_E_UNSUPPORTED, 0,
 				  "this CPU cannot match patterns: SSSE3 is needed");
-	return bj_err_set(err, BJ_E_SYSTEM, 0, "cannot load the secret rules: libhs error %d",
-			  status);
+	if (status != HS_SUCCESS)
+		return bj_err_set(err, BJ_E_SYSTEM, 0,
+				  "cannot load the secret rules: libhs error %d", status);
+	return 0;
 }
 
 int bj_secrets_new(const struct bj_secret_rule *extra, size_t n_extra, struct bj_secrets **ret,
@@ -223,12 +232,12 @@ int bj_secrets_new(const struct bj_secret_rule *extra, size_t n_extra, struct bj
 	secrets->extra = extra;
 	secrets->n_extra = n_extra;
 
-	int r = open_builtin(secrets, err);
+	int r = try_builtin(err);
 
 	if (r == 0 && n_extra)
 		r = bj_hs_compile(extra, n_extra, &secrets->user, ret_bad, err);
 	if (r == 0 &&
-	    (hs_alloc_scratch(secrets->builtin, &secrets->scratch) != HS_SUCCESS ||
+	    (hs_alloc_scratch(builtin(), &secrets->scratch) != HS_SUCCESS ||
 	     (secrets->user && hs_alloc_scratch(secrets->user, &secrets->scratch) != HS_SUCCESS)))
 		r = bj_err_set(err, BJ_E_SYSTEM, ENOMEM, "cannot load the secret rules");
 	if (r < 0) {
@@ -244,7 +253,6 @@ void bj_secrets_free(struct bj_secrets *secrets)
 	if (!secrets)
 		return;
 	hs_free_scratch(secrets->scratch);
-	hs_free_database(secrets->builtin);
 	hs_free_database(secrets->user);
 	free(secrets);
 }

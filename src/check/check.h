@@ -27,7 +27,9 @@ struct bj_report {
 	struct bj_finding *findings; /* by line, then column */
 	size_t n_findings;
 	bool blocked;
-	char *error; /* the first blocking finding as one sentence with layer, rule and line */
+	bool unparsed; /* it blocks only for text that the syntax tree could not read: whether the
+			* interpreter can read it is worth asking before nothing runs */
+	char *error;   /* the first blocking finding as one sentence with layer, rule and line */
 	enum bj_risk risk;
 	char **risk_reasons;
 	size_t n_risk_reasons;
@@ -48,7 +50,8 @@ int bj_check(const struct bj_checker *checker, const struct bj_check_request *re
 	     struct bj_report *ret, struct bj_err *err);
 void bj_report_done(struct bj_report *report);
 
-/* Add what the interpreter said: @message is its own text, with secrets masked by this call. */
+/* Add what the interpreter said: @message is its own text, with secrets masked by this call. It
+ * replaces findings about text that the syntax tree could not read, for it says why. */
 int bj_report_add_syntax(const struct bj_checker *checker, const struct bj_check_request *request,
 			 struct bj_report *report, uint32_t line, uint32_t column,
 			 const char *message, struct bj_err *err);

@@ -142,14 +142,41 @@ static char *describe(const struct bj_finding *finding)
 	return bj_buf_take(&buf);
 }
 
+static bool is_unparsed(const struct bj_finding *finding)
+{
+	return strcmp(finding->rule, "py-unparsed") == 0 ||
+	       strcmp(finding->rule, "sh-unparsed") == 0;
+}
+
+/* What the script is refused for: the first finding that blocks, and one about text that could
+ * not be read only when there is no other. */
+static const struct bj_finding *first_blocking(const struct bj_report *report)
+{
+	const struct bj_finding *unparsed = NULL;
+
+	for (size_t i = 0; i < report->n_findings; i++) {
+		const struct bj_finding *f = &report->findings[i];
+
+		if (f->blocks && !is_unparsed(f))
+			return f;
+		if (f->blocks && !unparsed)
+			unparsed = f;
+	}
+	return unparsed;
+}
+
 static int set_verdict(struct bj_report *report)
 {
-	for (size_t i = 0; i < report->n_findings && !report->blocked; i++)
-		if (report->findings[i].blocks) {
-			report->blocked = true;
-			report->error = describe(&report->findings[i]);
-		}
-	return report->blocked && !report->error ? -1 : 0;
+	const struct bj_finding *first = first_blocking(report);
+	char *error = first ? describe(first) : NULL;
+
+	if (first && !error)
+		return -1;
+	free(report->error);
+	report->error = error;
+	report->blocked = first != NULL;
+	report->unparsed = first && is_unparsed(first);
+	return 0;
 }
 
 int bj_report_build(const struct bj_check_request *request, struct bj_findings *findings,
@@ -196,6 +223,18 @@ void bj_report_done(struct bj_report *report)
 		free(report->blocked_imports[i]);
 	free(report->blocked_imports);
 	*report = (struct bj_report){ 0 };
+}
+
+static void drop_unparsed(struct bj_report *report)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < report->n_findings; i++)
+		if (is_unparsed(&report->findings[i]))
+			finding_done(&report->findings[i]);
+		else
+			report->findings[kept++] = report->findings[i];
+	report->n_findings = kept;
 }
 
 /* Put @finding where its line and column belong. Takes it on success. */
@@ -302,6 +341,7 @@ int bj_report_add_syntax(const struct bj_checker *checker, const struct bj_check
 		finding_done(&finding);
 		return bj_err_set(err, BJ_E_SYSTEM, ENOMEM, "cannot report on the script");
 	}
+	drop_unparsed(report);
 	return set_verdict(report) < 0
 		       ? bj_err_set(err, BJ_E_SYSTEM, ENOMEM, "cannot report on the script")
 		       : 0;

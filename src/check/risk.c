@@ -12,18 +12,29 @@ struct risk_row {
 	const char *layer;
 	enum bj_severity severity; /* at least, for some finding of the layer */
 	unsigned access;           /* all of these, over all findings */
+	const char *rule;          /* some finding whose rule ends with this */
 	bool trusted;
 	const char *reason;
 };
 
 #include "risk_rows.inc"
 
+static bool ends_with(const char *text, const char *end)
+{
+	const size_t n = strlen(text), m = strlen(end);
+
+	return n >= m && strcmp(text + n - m, end) == 0;
+}
+
 static bool has_finding(const struct bj_findings *findings, const struct risk_row *row)
 {
 	for (size_t i = 0; i < findings->n; i++) {
 		const struct bj_rule *rule = findings->items[i].rule;
 
-		if (strcmp(rule->layer, row->layer) == 0 && rule->severity >= row->severity)
+		if (row->rule ? ends_with(rule->id, row->rule)
+			      : strcmp(rule->layer, row->layer) == 0 &&
+					rule->severity >= row->severity &&
+					!ends_with(rule->id, "-unparsed"))
 			return true;
 	}
 	return false;
@@ -36,7 +47,7 @@ static bool row_holds(const struct bj_check_request *request, const struct bj_fi
 		return false;
 	if (row->trusted && !request->trust)
 		return false;
-	return !row->layer || has_finding(findings, row);
+	return (!row->layer && !row->rule) || has_finding(findings, row);
 }
 
 static int add_reason(struct bj_report *report, const char *reason, struct bj_err *err)

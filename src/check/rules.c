@@ -60,8 +60,10 @@ int bj_rules_list(const struct bj_checker *checker, const struct bj_rule ***ret,
 	add_secrets(&list);
 	for (size_t i = 0; user && i < user->n_secrets; i++)
 		add(&list, &user->secrets[i].rule);
+	add_plain(&list, bj_rules_dangers);
 	for (size_t i = 0; user && i < user->n_calls; i++)
 		add(&list, &user->calls[i].rule);
+	add_plain(&list, bj_rules_imports);
 	if (list.failed) {
 		free(list.items);
 		return bj_err_set(err, BJ_E_SYSTEM, ENOMEM, "cannot list the rules");

@@ -79,11 +79,23 @@ static int take_pair(struct reader *r, const yaml_node_pair_t *pair, struct raw_
 	return bad(r, key, "unknown key of a rule", (const char *)key->data.scalar.value);
 }
 
+static bool has_id(const struct bj_rule *rules, size_t n, const char *id)
+{
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(rules[i].id, id) == 0)
+			return true;
+	return false;
+}
+
 static bool is_builtin(const char *id)
 {
-	size_t n;
+	size_t n, n_dangers, n_imports;
 	const struct bj_secret_rule *secrets = bj_rules_secrets(&n);
+	const struct bj_rule *dangers = bj_rules_dangers(&n_dangers);
+	const struct bj_rule *imports = bj_rules_imports(&n_imports);
 
+	if (has_id(dangers, n_dangers, id) || has_id(imports, n_imports, id))
+		return true;
 	for (size_t i = 0; i < n; i++)
 		if (strcmp(secrets[i].rule.id, id) == 0)
 			return true;

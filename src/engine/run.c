@@ -143,6 +143,7 @@ static void reject(struct bj_result *r)
 	r->out = r->err = (struct bj_output){ 0 };
 	if (!r->validation_error)
 		return;
+	free(r->error);
 	r->error = strdup(r->validation_error);
 	r->err.data = strdup(r->validation_error);
 	r->err.size = r->err.data ? strlen(r->err.data) : 0;
@@ -230,7 +231,14 @@ static int check_and_run(struct belljar *bj, const struct bj_spec *spec, struct 
 
 	if (rc < 0)
 		return rc; /* a script that could not be checked does not run */
-	if (!report.blocked && run_backend(bj, spec, r, &verdict) == 0 && verdict.syntax)
+
+	/* The checker could not read all of it: the interpreter is asked, and nothing runs. */
+	struct bj_spec ask = *spec;
+
+	if (report.unparsed)
+		ask.check_only = true;
+	if ((!report.blocked || report.unparsed) && run_backend(bj, &ask, r, &verdict) == 0 &&
+	    verdict.syntax)
 		rc = bj_report_add_syntax(bj->checker, &request, &report, verdict.line,
 					  verdict.column, verdict.message, err);
 	take_report(&report, r);

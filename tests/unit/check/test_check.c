@@ -131,10 +131,13 @@ static void syntax_comes_in_the_agreed_words(void **state)
 
 	(void)state;
 	assert_int_equal(bj_check(checker, &request, &report, NULL), 0);
+	/* What the tree cannot read waits for the interpreter's word, and gives way to it. */
+	assert_true(report.blocked && report.unparsed);
 	assert_int_equal(bj_report_add_syntax(checker, &request, &report, 3, 6,
 					      "'(' was never closed", NULL),
 			 0);
-	assert_true(report.blocked);
+	assert_true(report.blocked && !report.unparsed);
+	assert_int_equal(report.n_findings, 1);
 	assert_string_equal(report.error, "Python syntax error: line 3: '(' was never closed");
 	assert_string_equal(report.findings[0].source, "print(");
 	assert_string_equal(report.findings[0].layer, "syntax");

@@ -156,12 +156,23 @@ static json_t *text_or_marks(const char *text)
 	return value ? value : json_string(copy);
 }
 
+/* The value as it may be seen. */
+static char *shown_value(const struct bj_loaded *loaded, const struct bj_setting *setting)
+{
+	char *value = bj_value_format(setting, &loaded->settings);
+
+	if (setting->type != BJ_T_SECRET || !value || value[0] == '\0')
+		return value;
+	free(value);
+	return strdup("(hidden)");
+}
+
 static char *show_json(const struct bj_loaded *loaded)
 {
 	json_t *values = json_object();
 
 	for (size_t i = 0; i < bj_table_size; i++) {
-		AUTO_FREE char *value = bj_value_format(&bj_table[i], &loaded->settings);
+		AUTO_FREE char *value = shown_value(loaded, &bj_table[i]);
 		char origin[BJ_ORIGIN_TEXT];
 
 		if (!value) {
@@ -185,7 +196,7 @@ static char *show_text(const struct bj_loaded *loaded)
 
 	bj_buf_printf(&buf, "# settings file: %s\n", loaded->file ? loaded->file : "none");
 	for (size_t i = 0; i < bj_table_size; i++) {
-		AUTO_FREE char *value = bj_value_format(&bj_table[i], &loaded->settings);
+		AUTO_FREE char *value = shown_value(loaded, &bj_table[i]);
 		AUTO_BUF struct bj_buf line = { 0 };
 		char origin[BJ_ORIGIN_TEXT];
 

@@ -232,3 +232,28 @@ uint64_t bj_settings_clamp_timeout(const struct bj_settings *settings, uint64_t 
 
 	return ms < settings->max_timeout_ms ? ms : settings->max_timeout_ms;
 }
+
+static int set_one(struct bj_settings *settings, const char *key, const char *text, bool secret,
+		   struct bj_err *err)
+{
+	const struct bj_setting *setting = bj_table_find(key);
+
+	if (!setting || (secret ? setting->type != BJ_T_SECRET : setting->type > BJ_T_CPUS))
+		return bj_err_set(err, BJ_E_INVALID, 0, "%.60s cannot be set so", key);
+
+	const int r = bj_value_set(setting, text, text, settings, err);
+
+	return r < 0 ? bj_err_wrap(err, "%s", key) : 0;
+}
+
+int bj_settings_set_number(struct bj_settings *settings, const char *key, const char *text,
+			   struct bj_err *err)
+{
+	return set_one(settings, key, text, false, err);
+}
+
+int bj_settings_set_secret(struct bj_settings *settings, const char *key, const char *text,
+			   struct bj_err *err)
+{
+	return set_one(settings, key, text, true, err);
+}

@@ -17,6 +17,18 @@ struct bj_strings {
 	size_t n;
 };
 
+/* serve.*: the service. */
+struct bj_serve_settings {
+	char *socket;       /* NULL: the usual place */
+	char *listen;       /* HOST:PORT; NULL: no TCP */
+	char *api_key;      /* NULL: none */
+	char *api_key_file; /* NULL: none */
+	char *user;
+	uint32_t concurrency, queue, max_connections, keep;
+	uint64_t max_body, keep_output;
+	uint64_t request_timeout_ms, grace_ms, keep_time_ms;
+};
+
 struct bj_settings {
 	enum bj_backend_id backend;        /* backend */
 	char *profile;                     /* profile: the named set of limits in force */
@@ -34,13 +46,14 @@ struct bj_settings {
 	char *cgroup;                      /* native.cgroup: parent to use; NULL: find one */
 	uint32_t uid_base, uid_count;      /* native.uid_base, native.uid_count */
 	enum bj_proc_mode proc;            /* native.proc */
-	char *seccomp;                 /* seccomp: a profile file in Docker's format; NULL: ours */
-	char *image;                   /* image; NULL or "host": the host's interpreters */
-	char *docker_image;            /* docker.image */
-	char *state_dir;               /* state_dir; NULL: chosen by who runs it */
-	enum bj_store_code store_code; /* store_code */
-	bool allow_unsafe;             /* allow_unsafe: lets backend direct run at all */
-	char *log_level;               /* log_level */
+	char *seccomp;                  /* seccomp: a profile file in Docker's format; NULL: ours */
+	char *image;                    /* image; NULL or "host": the host's interpreters */
+	char *docker_image;             /* docker.image */
+	char *state_dir;                /* state_dir; NULL: chosen by who runs it */
+	enum bj_store_code store_code;  /* store_code */
+	bool allow_unsafe;              /* allow_unsafe: lets backend direct run at all */
+	char *log_level;                /* log_level */
+	struct bj_serve_settings serve; /* serve.* */
 };
 
 /* Where values come from, weakest first: built-in, file, environment, flag. */
@@ -67,6 +80,29 @@ uint64_t bj_settings_clamp_timeout(const struct bj_settings *settings, uint64_t 
  * bj_settings_load()). @json gives one object. The caller frees the text; NULL: no memory. */
 char *bj_settings_explain(bool json);
 char *bj_settings_show(const struct bj_settings *settings, bool json);
+
+/* Set one number of @settings by its key, as it would stand in YAML: for a door that takes limits
+ * in a request. The message names the key and what is allowed. */
+int bj_settings_set_number(struct bj_settings *settings, const char *key, const char *text,
+			   struct bj_err *err);
+
+/* The same for a secret, which no message shows. */
+int bj_settings_set_secret(struct bj_settings *settings, const char *key, const char *text,
+			   struct bj_err *err);
+
+/* Whether nothing but the table gave @key its value. */
+bool bj_settings_is_default(const struct bj_settings *settings, const char *key);
+
+/* The settings as bytes, for another process of ours that may not read the file, and back. The
+ * bytes hold secrets. The caller frees what comes out. */
+struct bj_buf;
+void bj_settings_pack(const struct bj_settings *settings, struct bj_buf *buf);
+int bj_settings_unpack(const char *data, size_t size, struct bj_settings **ret, struct bj_err *err);
+
+/* A copy of @settings with the profile @name in force: limits that were set by themselves stay.
+ * The caller frees *@ret. */
+int bj_settings_with_profile(const struct bj_settings *settings, const char *name,
+			     struct bj_settings **ret, struct bj_err *err);
 
 /* What the setting @key may be, NULL-terminated; NULL: it is no choice of words. */
 const char *const *bj_settings_choices(const char *key);

@@ -126,6 +126,40 @@ const struct bj_setting bj_table[] = {
 	  .help = "The image for the backend docker. Empty: python:3.11-slim or bash:5.2-alpine, "
 		  "by "
 		  "language." },
+
+	{ "serve.socket", BJ_T_FILE, .optional = true, AT(serve.socket), .value = "",
+	  .help = "The Unix socket of the service. Empty: $XDG_RUNTIME_DIR/belljar/belljar.sock, "
+		  "and /run/belljar/belljar.sock for root." },
+	{ "serve.listen", BJ_T_NAME, .optional = true, AT(serve.listen), .value = "",
+	  .help = "Also listen on this HOST:PORT. Needs an API key. Empty: no TCP." },
+	{ "serve.api_key", BJ_T_SECRET, .optional = true, AT(serve.api_key), .value = "",
+	  .help = "The key that requests over TCP must bring. Better in a file or a variable than "
+		  "here." },
+	{ "serve.api_key_file", BJ_T_FILE, .optional = true, AT(serve.api_key_file), .value = "",
+	  .help = "A file that holds the API key and nothing else." },
+	{ "serve.user", BJ_T_NAME, AT(serve.user), .value = "nobody",
+	  .help = "Whom the part of the service that reads requests becomes when root starts it." },
+	{ "serve.concurrency", BJ_T_COUNT, AT(serve.concurrency), 1, 4096, .value = "100",
+	  .help = "Runs at once. More wait for their turn." },
+	{ "serve.queue", BJ_T_COUNT, AT(serve.queue), 0, 10000, .value = "1000",
+	  .help = "Runs that may wait for their turn. More are refused with status 429." },
+	{ "serve.max_body", BJ_T_SIZE, AT(serve.max_body), 4 * KIB, GIB, .value = "32MiB",
+	  .help = "Size of the body of one request." },
+	{ "serve.max_connections", BJ_T_COUNT, AT(serve.max_connections), 1, 10000, .value = "1024",
+	  .help = "Connections at once, on each socket." },
+	{ "serve.request_timeout", BJ_T_DURATION, AT(serve.request_timeout_ms), 100, YEAR_MS,
+	  .value = "30s",
+	  .help = "How long a client may take to send a whole request. A connection that stays "
+		  "idle as long is closed." },
+	{ "serve.grace", BJ_T_DURATION, AT(serve.grace_ms), 1, YEAR_MS, .value = "10s",
+	  .help = "How long runs may go on when the service is told to stop. Then they are "
+		  "cancelled." },
+	{ "serve.keep", BJ_T_COUNT, AT(serve.keep), 1, 1000000, .value = "1000",
+	  .help = "Ended runs that the service remembers." },
+	{ "serve.keep_time", BJ_T_DURATION, AT(serve.keep_time_ms), 1, YEAR_MS, .value = "1h",
+	  .help = "How long the service remembers an ended run." },
+	{ "serve.keep_output", BJ_T_SIZE, AT(serve.keep_output), 4 * KIB, GIB, .value = "64KiB",
+	  .help = "Bytes of events of one run that are kept for those who ask late." },
 };
 const size_t bj_table_size = BJ_ARRAY_SIZE(bj_table);
 
@@ -211,6 +245,7 @@ static const char *const TYPE_NAMES[] = {
 	[BJ_T_FILE] = "path",
 	[BJ_T_PATH] = "absolute path",
 	[BJ_T_MODULES] = "list of modules",
+	[BJ_T_SECRET] = "secret",
 };
 
 const char *bj_table_type_name(const struct bj_setting *setting)
@@ -252,6 +287,7 @@ char *bj_table_allowed(const struct bj_setting *setting)
 		[BJ_T_FILE] = "a path",
 		[BJ_T_PATH] = "an absolute path without ..",
 		[BJ_T_MODULES] = "a list of Python module names",
+		[BJ_T_SECRET] = "16 to 255 printable characters without blanks",
 	};
 	struct bj_buf buf = { 0 };
 

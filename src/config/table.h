@@ -17,6 +17,7 @@ enum bj_type {
 	BJ_T_FILE,     /* char *: a path; in a file it starts at the file's directory */
 	BJ_T_PATH,     /* char *: an absolute path without `..` */
 	BJ_T_MODULES,  /* struct bj_strings: names of Python modules */
+	BJ_T_SECRET,   /* char *: printable, and never shown */
 };
 
 /* A variable of an older system that means one of our settings. */

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <strings.h>
 
-enum { MAX_MODULES = 1000, MAX_NAME = 255 };
+enum { MAX_MODULES = 1000, MAX_NAME = 255, MIN_SECRET = 16 };
 
 #define LETTERS    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 #define DIGITS     "0123456789"
@@ -143,6 +143,17 @@ static bool is_path(const char *text)
 	return true;
 }
 
+/* Long enough not to be guessed, and fit for a header. */
+static bool is_secret(const char *text)
+{
+	const size_t n = strlen(text);
+
+	for (const char *p = text; *p; p++)
+		if (*p <= ' ' || *p >= 0x7f)
+			return false;
+	return n >= MIN_SECRET && n <= MAX_NAME;
+}
+
 static bool string_is_allowed(const struct bj_setting *setting, const char *text)
 {
 	switch (setting->type) {
@@ -152,6 +163,8 @@ static bool string_is_allowed(const struct bj_setting *setting, const char *text
 		return all_of(text, NAME_SET, MAX_NAME) && text[0] != '-';
 	case BJ_T_PATH:
 		return is_path(text) && text[0] == '/' && !has_parent_part(text);
+	case BJ_T_SECRET:
+		return is_secret(text);
 	default:
 		return is_path(text);
 	}
@@ -236,7 +249,7 @@ static int (*const SETTERS[])(const struct bj_setting *, const char *, void *) =
 	[BJ_T_COUNT] = set_number, [BJ_T_SIZE] = set_number,     [BJ_T_DURATION] = set_number,
 	[BJ_T_CPUS] = set_number,  [BJ_T_CHOICE] = set_choice,   [BJ_T_WORD] = set_string,
 	[BJ_T_BOOL] = set_bool,    [BJ_T_NAME] = set_string,     [BJ_T_FILE] = set_string,
-	[BJ_T_PATH] = set_string,  [BJ_T_MODULES] = set_modules,
+	[BJ_T_PATH] = set_string,  [BJ_T_MODULES] = set_modules, [BJ_T_SECRET] = set_string,
 };
 
 int bj_value_set(const struct bj_setting *setting, const char *text, const char *shown,
@@ -251,6 +264,8 @@ int bj_value_set(const struct bj_setting *setting, const char *text, const char 
 
 	if (r == -BJ_E_SYSTEM)
 		return bj_err_set(err, BJ_E_SYSTEM, ENOMEM, "cannot keep the value");
+	if (setting->type == BJ_T_SECRET)
+		shown = "(hidden)";
 	return r < 0 ? refuse(setting, shown, err) : 0;
 }
 

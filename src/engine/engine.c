@@ -11,14 +11,13 @@
 #include <errno.h>
 #include <string.h>
 
-static int start_launcher(struct belljar *bj, struct bj_err *err)
+static int start_launcher(const struct bj_settings *s, struct bj_launcher **ret, struct bj_err *err)
 {
 	static const enum bj_mounts_proc procs[] = {
 		[BJ_PROC_PID] = BJ_MOUNTS_PROC_PID,
 		[BJ_PROC_COMPAT] = BJ_MOUNTS_PROC_COMPAT,
 		[BJ_PROC_NONE] = BJ_MOUNTS_PROC_NONE,
 	};
-	const struct bj_settings *s = bj->settings;
 	const struct bj_launch_settings launch = {
 		.cgroup = s->cgroup,
 		.uid_base = s->uid_base,
@@ -29,7 +28,7 @@ static int start_launcher(struct belljar *bj, struct bj_err *err)
 		.proc = procs[s->proc],
 	};
 
-	return bj_launcher_new(&launch, &bj->launcher, err);
+	return bj_launcher_new(&launch, ret, err);
 }
 
 static int compile_filter(struct belljar *bj, struct bj_err *err)
@@ -54,12 +53,79 @@ int bj_engine_new(struct bj_settings *settings_take, struct belljar **ret, struc
 
 	/* The launcher comes first: it is forked from a process that has read nothing yet, and
 	 * comes up while the rest is made. */
-	int r = start_launcher(bj, err);
+	int r = start_launcher(bj->settings, &bj->launcher, err);
 
 	if (r == 0)
 		r = bj_checker_new(bj->settings->user_rules, &bj->checker, err);
 	if (r == 0)
 		r = compile_filter(bj, err);
+	if (r < 0) {
+		bj_close(bj);
+		return r;
+	}
+	*ret = bj;
+	return 0;
+}
+
+int bj_engine_make_parts(const struct bj_settings *settings, struct bj_engine_parts *ret,
+			 struct bj_err *err)
+{
+	struct bj_engine_parts parts = { .launcher = -1 };
+	struct bj_launcher *launcher = NULL;
+	int r = 0;
+
+	if (settings->seccomp)
+		r = bj_profile_compile_file(settings->seccomp, &parts.filter, err);
+	if (r == 0)
+		r = start_launcher(settings, &launcher, err);
+	if (r < 0) {
+		bj_engine_parts_done(&parts);
+		return r;
+	}
+	parts.launcher = bj_launcher_release(launcher, &parts.starter);
+	*ret = parts;
+	return 0;
+}
+
+void bj_engine_parts_done(struct bj_engine_parts *parts)
+{
+	if (parts->launcher >= 0)
+		close(parts->launcher);
+	parts->launcher = -1;
+	bj_buf_done(&parts->filter);
+}
+
+/* The filter's bytes move to @bj. */
+static int take_filter(struct belljar *bj, struct bj_engine_parts *parts, struct bj_err *err)
+{
+	if (parts->filter.size == 0)
+		return 0;
+	bj->filter = calloc(1, sizeof(*bj->filter));
+	if (!bj->filter)
+		return bj_err_set(err, BJ_E_SYSTEM, ENOMEM, "cannot hold the seccomp profile");
+	*bj->filter = parts->filter;
+	parts->filter = (struct bj_buf){ 0 };
+	return 0;
+}
+
+int bj_engine_from_parts(struct bj_settings *settings_take, struct bj_engine_parts *parts_take,
+			 struct belljar **ret, struct bj_err *err)
+{
+	struct belljar *bj = calloc(1, sizeof(*bj));
+	int r = 0;
+
+	if (!bj) {
+		bj_settings_free(settings_take);
+		bj_engine_parts_done(parts_take);
+		return bj_err_set(err, BJ_E_SYSTEM, ENOMEM, "cannot open belljar");
+	}
+	bj->settings = settings_take;
+	r = bj_launcher_adopt(bj_take_fd(&parts_take->launcher), &bj->launcher, err);
+	if (r == 0)
+		r = take_filter(bj, parts_take, err);
+	if (r == 0)
+		r = bj_checker_new(bj->settings->user_rules, &bj->checker, err);
+	bj_engine_parts_done(parts_take);
 	if (r < 0) {
 		bj_close(bj);
 		return r;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "base/buf.h"
 #include "check/check.h"
 #include "config/settings.h"
 #include "jar/launch.h"
@@ -15,6 +16,22 @@ struct belljar {
 
 /* As bj_open(), with settings that the caller made. Takes them, also on failure. */
 int bj_engine_new(struct bj_settings *settings_take, struct belljar **ret, struct bj_err *err);
+
+/* The parts of a handle that take privilege to make, for a service whose front has none: one
+ * process makes them, sends them over a socket, and another one makes a handle of them. */
+struct bj_engine_parts {
+	int launcher;         /* control socket; owned */
+	pid_t starter;        /* the child to reap; 0 in the process that does not have it */
+	struct bj_buf filter; /* the compiled custom profile; empty: none */
+};
+
+int bj_engine_make_parts(const struct bj_settings *settings, struct bj_engine_parts *ret,
+			 struct bj_err *err);
+void bj_engine_parts_done(struct bj_engine_parts *parts);
+
+/* Takes settings and parts, also on failure. Reads the file of the user's rules. */
+int bj_engine_from_parts(struct bj_settings *settings_take, struct bj_engine_parts *parts_take,
+			 struct belljar **ret, struct bj_err *err);
 
 /* Give up every capability of this process. Call it once all files that the caller named are
  * open: what comes after reads bytes that nobody vouches for. */

@@ -32,6 +32,13 @@ int bj_launcher_ready(struct bj_launcher *launcher, unsigned int *ret_swept, str
 /* End the launcher and with it every jar. NULL is fine. */
 void bj_launcher_free(struct bj_launcher *launcher);
 
+/* For a launcher that one process starts and another one uses. bj_launcher_release() gives up the
+ * handle and returns the control socket, which the caller owns now; *@ret_starter is the child to
+ * reap. bj_launcher_adopt() makes a handle of such a socket: freeing it closes the socket, which
+ * ends the launcher, and waits for nothing. */
+int bj_launcher_release(struct bj_launcher *launcher, pid_t *ret_starter);
+int bj_launcher_adopt(int control_take, struct bj_launcher **ret, struct bj_err *err);
+
 /* The control socket, for sending launch messages. Borrowed. */
 int bj_launcher_socket(const struct bj_launcher *launcher);
 

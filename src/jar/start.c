@@ -205,6 +205,30 @@ int bj_launcher_new(const struct bj_launch_settings *settings, struct bj_launche
 	return 0;
 }
 
+int bj_launcher_release(struct bj_launcher *l, pid_t *ret_starter)
+{
+	const int control = l->control;
+
+	*ret_starter = l->starter;
+	pthread_mutex_destroy(&l->lock);
+	free(l);
+	return control;
+}
+
+int bj_launcher_adopt(int control_take, struct bj_launcher **ret, struct bj_err *err)
+{
+	struct bj_launcher *l = calloc(1, sizeof(*l));
+
+	if (!l) {
+		close(control_take);
+		return bj_err_set(err, BJ_E_SYSTEM, ENOMEM, "cannot hold the launcher");
+	}
+	pthread_mutex_init(&l->lock, NULL);
+	l->control = control_take;
+	*ret = l;
+	return 0;
+}
+
 static int read_hello(struct bj_launcher *l, struct bj_err *err)
 {
 	size_t n_fds;
@@ -247,7 +271,8 @@ void bj_launcher_free(struct bj_launcher *l)
 	if (!l)
 		return;
 	close(l->control);
-	waitpid(l->starter, NULL, 0);
+	if (l->starter > 0)
+		waitpid(l->starter, NULL, 0);
 	pthread_mutex_destroy(&l->lock);
 	free(l);
 }

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "serve/auth.h"
+
+#include <sodium.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/socket.h>
+
+bool bj_auth_peer(int socket, uid_t owner)
+{
+	struct ucred peer;
+	socklen_t size = sizeof(peer);
+
+	if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0)
+		return false;
+	return peer.uid == 0 || peer.uid == owner;
+}
+
+/* Hashes of one length are compared, so that neither length nor content shows in the time. */
+static bool same(const char *a, const char *b)
+{
+	unsigned char ha[32], hb[32];
+
+	crypto_generichash(ha, sizeof(ha), (const unsigned char *)a, strlen(a), NULL, 0);
+	crypto_generichash(hb, sizeof(hb), (const unsigned char *)b, strlen(b), NULL, 0);
+	return sodium_memcmp(ha, hb, sizeof(ha)) == 0;
+}
+
+bool bj_auth_key(const char *key, const char *authorization, const char *x_api_key)
+{
+	static const char bearer[] = "Bearer ";
+
+	if (!key || key[0] == '\0')
+		return false;
+	if (authorization && strncasecmp(authorization, bearer, sizeof(bearer) - 1) == 0)
+		return same(key, authorization + sizeof(bearer) - 1);
+	return x_api_key && same(key, x_api_key);
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "serve/exchange.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void bj_answer_take(struct bj_answer *answer, unsigned int status, const char *type,
+		    char *body_take)
+{
+	static const char no_memory[] =
+		"{\"type\":\"about:blank\",\"title\":\"Internal Server Error\",\"status\":500,"
+		"\"detail\":\"no memory for the answer; try again later\"}";
+
+	if (!answer->body_static)
+		free(answer->body);
+	answer->status = body_take ? status : 500;
+	answer->type = body_take ? type : BJ_TYPE_PROBLEM;
+	answer->body = body_take ? body_take : (char *)no_memory;
+	answer->body_static = !body_take;
+	answer->size = strlen(answer->body);
+}
+
+void bj_answer_header(struct bj_answer *answer, const char *name, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (answer->n_headers == BJ_ANSWER_HEADERS)
+		return;
+	answer->headers[answer->n_headers].name = name;
+	va_start(ap, fmt);
+	vsnprintf(answer->headers[answer->n_headers++].value, BJ_ANSWER_HEADER_SIZE, fmt, ap);
+	va_end(ap);
+}
+
+void bj_answer_done(struct bj_answer *answer)
+{
+	if (!answer->body_static)
+		free(answer->body);
+	answer->body = NULL;
+	if (answer->stream.done)
+		answer->stream.done(answer->stream.ctx);
+	answer->stream = (struct bj_stream){ 0 };
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+/* One HTTP request and its answer, apart from the library that carries them: handlers see plain
+ * values, so they can be fed with bytes in a fuzz target. */
+
+struct bj_hangup;
+
+struct bj_request {
+	const char *method;
+	const char *path; /* without the query */
+	/* The value of a header or of a query argument; NULL: not there. */
+	const char *(*header)(void *ctx, const char *name);
+	const char *(*query)(void *ctx, const char *name);
+	void *ctx;
+	const char *body; /* NUL-terminated */
+	size_t body_size;
+	struct bj_hangup *hangup; /* the client's presence; NULL: not watched */
+};
+
+/* A body that comes bit by bit. next() waits for bytes: how many were written to @to, 0 at the
+ * end. Both are called from the connection's own thread. */
+struct bj_stream {
+	ssize_t (*next)(void *ctx, char *to, size_t room);
+	void (*done)(void *ctx);
+	void *ctx;
+};
+
+enum { BJ_ANSWER_HEADERS = 4, BJ_ANSWER_HEADER_SIZE = 128 };
+
+struct bj_answer {
+	unsigned int status;
+	const char *type; /* media type; static */
+	char *body;       /* owned, unless @body_static */
+	size_t size;
+	bool body_static;
+	struct bj_stream stream; /* used when next is set */
+	struct {
+		const char *name; /* static */
+		char value[BJ_ANSWER_HEADER_SIZE];
+	} headers[BJ_ANSWER_HEADERS];
+	size_t n_headers;
+};
+
+/* Answer with @body (taken; NULL: no memory, which becomes a 500). */
+void bj_answer_take(struct bj_answer *answer, unsigned int status, const char *type,
+		    char *body_take);
+
+/* Add a header; past BJ_ANSWER_HEADERS it is dropped. */
+void bj_answer_header(struct bj_answer *answer, const char *name, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* Free the body and the stream. */
+void bj_answer_done(struct bj_answer *answer);
+
+#define BJ_TYPE_JSON    "application/json"
+#define BJ_TYPE_PROBLEM "application/problem+json"
+#define BJ_TYPE_EVENTS  "text/event-stream"
+#define BJ_TYPE_METRICS "text/plain; version=0.0.4; charset=utf-8"

@@ -1,0 +1,434 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Theory of operation: one run, from request to answer.
+ *
+ * A plain request runs in the thread of its connection: no other thread wakes for it, and its
+ * client is watched by the very poll that watches the script. A request that asks for an answer
+ * at once (Prefer: respond-async) or for a stream of events gets a thread of its own, since the
+ * connection's thread goes on to answer. */
+
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "serve/order.h"
+#include "serve/service.h"
+
+#include <sodium.h>
+#include <string.h>
+#include <strings.h>
+
+enum { STACK = 512 << 10 };
+
+/* One run on its way. */
+struct job {
+	struct bj_service *service;
+	struct bj_generation *generation;
+	struct bj_execution *x;
+	struct bj_order order;
+	struct bj_hangup *hangup;
+};
+
+static void job_done(struct job *job)
+{
+	bj_order_done(&job->order);
+	bj_execution_unref(job->service->runs, job->x);
+	bj_hangup_unref(job->hangup);
+	if (job->generation)
+		bj_service_leave(job->service, job->generation);
+}
+
+/* --- running ---------------------------------------------------------------------------------- */
+
+static void on_event(void *ctx, const struct bj_event *event)
+{
+	struct bj_execution *x = ctx;
+
+	if (event->kind != BJ_EV_STATE)
+		bj_execution_output(x, event);
+}
+
+static const struct {
+	int code;
+	enum bj_problem problem;
+	const char *text;
+} NO_TURN[] = {
+	{ -BJ_E_LIMIT, BJ_PROBLEM_QUEUE_FULL, "the queue is full; try again later" },
+	{ -BJ_E_CANCELLED, BJ_PROBLEM_CANCELLED, "cancelled while it waited for its turn" },
+	{ 0, BJ_PROBLEM_FAILED, "too many files are open; try again later" },
+};
+
+static void end_without_turn(struct job *job, int code)
+{
+	size_t i = 0;
+
+	while (NO_TURN[i].code && NO_TURN[i].code != code)
+		i++;
+	if (code == -BJ_E_LIMIT)
+		job->service->metrics.refused++;
+	bj_execution_end(job->x, NULL, NO_TURN[i].problem, NO_TURN[i].text);
+}
+
+/* Wait for the turn, run, and tell the execution how it ended. */
+static void run(struct job *job)
+{
+	struct bj_service *s = job->service;
+	struct bj_spec *spec = &job->order.spec;
+	struct bj_result *result = NULL;
+	struct bj_err err = { 0 };
+	const int turn = bj_turns_enter(s->turns, bj_hangup_fd(job->hangup));
+
+	if (turn < 0) {
+		end_without_turn(job, turn);
+		bj_runs_ended(s->runs);
+		return;
+	}
+	memcpy(spec->id, job->x->id, sizeof(spec->id));
+	spec->cancel_fd = bj_hangup_fd(job->hangup);
+	spec->on_event = on_event;
+	spec->event_ctx = job->x;
+	bj_execution_begin(job->x);
+	bj_run(job->generation->bj, spec, &result, &err);
+	bj_turns_leave(s->turns);
+	if (result)
+		bj_metrics_run(&s->metrics, result);
+	bj_execution_end(job->x, result, BJ_PROBLEM_FAILED, err.msg);
+	bj_runs_ended(s->runs);
+	bj_result_free(result);
+}
+
+static void *run_aside(void *ctx)
+{
+	struct job *job = ctx;
+	struct bj_service *s = job->service;
+
+	run(job);
+	job_done(job);
+	free(job);
+	pthread_mutex_lock(&s->lock);
+	s->busy--;
+	pthread_cond_broadcast(&s->idle);
+	pthread_mutex_unlock(&s->lock);
+	return NULL;
+}
+
+/* Move *@job to a thread of its own. */
+static int start_aside(struct job *job)
+{
+	struct job *own = malloc(sizeof(*own));
+	pthread_attr_t attr;
+	pthread_t thread;
+
+	if (!own)
+		return -1;
+	*own = *job;
+	pthread_mutex_lock(&job->service->lock);
+	job->service->busy++;
+	pthread_mutex_unlock(&job->service->lock);
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, STACK);
+	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+
+	const int r = pthread_create(&thread, &attr, run_aside, own);
+
+	pthread_attr_destroy(&attr);
+	if (r != 0) {
+		pthread_mutex_lock(&job->service->lock);
+		job->service->busy--;
+		pthread_mutex_unlock(&job->service->lock);
+		free(own);
+		return -1;
+	}
+	*job = (struct job){ .service = job->service, .order.stdin_fd = -1 };
+	return 0;
+}
+
+/* --- answering -------------------------------------------------------------------------------- */
+
+static void answer_ended(struct bj_execution *x, struct bj_answer *answer)
+{
+	pthread_mutex_lock(&x->lock);
+	if (x->failed) {
+		bj_problem_answer(answer, x->problem, "%s", x->error);
+		free(answer->body);
+		answer->body = bj_problem_text(x->problem, x->error, x->result);
+		answer->size = answer->body ? strlen(answer->body) : 0;
+	} else {
+		bj_answer_take(answer, 200, BJ_TYPE_JSON, x->result ? strdup(x->result) : NULL);
+	}
+	pthread_mutex_unlock(&x->lock);
+}
+
+static void answer_accepted(struct bj_execution *x, struct bj_answer *answer)
+{
+	struct bj_buf buf = { 0 };
+
+	bj_execution_print(x, false, &buf);
+	bj_answer_take(answer, 202, BJ_TYPE_JSON, bj_buf_take(&buf));
+	bj_answer_header(answer, "Location", "/v1/executions/%s", x->id);
+	bj_answer_header(answer, "Preference-Applied", "respond-async");
+}
+
+/* --- the stream ------------------------------------------------------------------------------- */
+
+enum { HEARTBEAT_SECONDS = 15 };
+
+struct subscriber {
+	struct bj_service *service;
+	struct bj_execution *x;
+	uint64_t pos;
+	bool owner;
+};
+
+static ssize_t next_events(void *ctx, char *to, size_t room)
+{
+	struct subscriber *sub = ctx;
+	struct bj_execution *x = sub->x;
+	struct timespec until;
+	size_t n;
+	int r = 0;
+
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += HEARTBEAT_SECONDS;
+	pthread_mutex_lock(&x->lock);
+	while ((n = bj_sse_copy(&x->events, &sub->pos, to, room)) == 0 && x->state != BJ_FINISHED &&
+	       r == 0)
+		r = pthread_cond_timedwait(&x->changed, &x->lock, &until);
+	if (sub->owner) {
+		x->owner_pos = sub->pos;
+		pthread_cond_broadcast(&x->changed);
+	}
+	pthread_mutex_unlock(&x->lock);
+	/* A comment now and then shows whether the client is still there. */
+	if (n == 0 && r != 0 && room >= 3) {
+		memcpy(to, ":\n\n", 3);
+		n = 3;
+	}
+	return (ssize_t)n;
+}
+
+static void end_stream(void *ctx)
+{
+	struct subscriber *sub = ctx;
+	struct bj_execution *x = sub->x;
+
+	if (sub->owner) {
+		pthread_mutex_lock(&x->lock);
+		x->owned = false;
+		pthread_cond_broadcast(&x->changed);
+		pthread_mutex_unlock(&x->lock);
+		bj_execution_cancel(x); /* does nothing to a run that has ended */
+	}
+	bj_execution_unref(sub->service->runs, x);
+	free(sub);
+}
+
+void bj_execute_stream(struct bj_service *service, struct bj_execution *x_take, bool owner,
+		       struct bj_answer *answer)
+{
+	struct subscriber *sub = calloc(1, sizeof(*sub));
+
+	if (!sub) {
+		if (owner)
+			bj_execution_cancel(x_take);
+		bj_execution_unref(service->runs, x_take);
+		bj_problem_answer(answer, BJ_PROBLEM_FAILED, "no memory for the events");
+		return;
+	}
+	*sub = (struct subscriber){ .service = service, .x = x_take, .owner = owner };
+	answer->status = 200;
+	answer->type = BJ_TYPE_EVENTS;
+	answer->stream = (struct bj_stream){ .next = next_events, .done = end_stream, .ctx = sub };
+	bj_answer_header(answer, "Cache-Control", "no-store");
+	bj_answer_header(answer, "X-Execution-Id", "%s", x_take->id);
+}
+
+/* --- the request ------------------------------------------------------------------------------ */
+
+enum mode { SYNC, ASYNC, STREAM };
+
+/* Whether the comma-separated header @name holds the word @word. */
+static bool header_has(const struct bj_request *req, const char *name, const char *word)
+{
+	const char *p = req->header(req->ctx, name);
+	const size_t len = strlen(word);
+
+	while (p && *p) {
+		p += strspn(p, " \t,");
+		if (strncasecmp(p, word, len) == 0 && strchr(" \t,;", p[len]))
+			return true;
+		p += strcspn(p, ",");
+	}
+	return false;
+}
+
+static enum mode mode_of(const struct bj_request *req)
+{
+	if (header_has(req, "Prefer", "respond-async"))
+		return ASYNC;
+	return header_has(req, "Accept", BJ_TYPE_EVENTS) ? STREAM : SYNC;
+}
+
+static bool is_json(const struct bj_request *req)
+{
+	const char *type = req->header(req->ctx, "Content-Type");
+
+	return !type || header_has(req, "Content-Type", BJ_TYPE_JSON);
+}
+
+/* Read the order; on failure the answer is made. */
+static int read_order(struct bj_service *s, const struct bj_request *req, struct job *job,
+		      struct bj_answer *answer)
+{
+	enum bj_problem problem;
+	struct bj_err err = { 0 };
+
+	if (!is_json(req)) {
+		bj_problem_answer(answer, BJ_PROBLEM_MEDIA_TYPE, "send application/json");
+		return -1;
+	}
+	job->generation = bj_service_enter(s);
+	if (!job->generation) {
+		bj_problem_answer(answer, BJ_PROBLEM_UNAVAILABLE,
+				  "no runs are taken now; try again later");
+		return -1;
+	}
+	if (bj_order_read(job->generation->bj, req->body, req->body_size, &job->order, &problem,
+			  &err) < 0) {
+		bj_problem_answer(answer, problem, "%s", err.msg);
+		return -1;
+	}
+	return 0;
+}
+
+/* The connection's own watch, or a fresh one for a run that nobody waits for. */
+static int take_hangup(struct job *job, const struct bj_request *req, enum mode mode,
+		       struct bj_answer *answer)
+{
+	job->hangup = mode != ASYNC && req->hangup ? bj_hangup_ref(req->hangup) : bj_hangup_new(-1);
+	if (!job->hangup)
+		bj_problem_answer(answer, BJ_PROBLEM_UNAVAILABLE,
+				  "too many files are open; try again later");
+	return job->hangup ? 0 : -1;
+}
+
+/* Enter the run into the list. 1: the same request came before. */
+static int enter(struct job *job, const struct bj_request *req, enum mode mode,
+		 struct bj_answer *answer)
+{
+	const char *key = req->header(req->ctx, "Idempotency-Key");
+	unsigned char hash[BJ_RUN_HASH];
+
+	if (key && (key[0] == '\0' || strlen(key) >= BJ_IDEMPOTENCY_KEY)) {
+		bj_problem_answer(answer, BJ_PROBLEM_BAD_REQUEST,
+				  "Idempotency-Key: 1 to %d characters are needed",
+				  BJ_IDEMPOTENCY_KEY - 1);
+		return -1;
+	}
+	if (key)
+		crypto_generichash(hash, sizeof(hash), (const unsigned char *)req->body,
+				   req->body_size, NULL, 0);
+
+	const struct bj_run_init init = { .language = job->order.spec.language,
+					  .async = mode == ASYNC,
+					  .key = key,
+					  .hash = hash,
+					  .hangup = job->hangup };
+	const int r = bj_runs_add(job->service->runs, &init, &job->x);
+
+	if (r == -BJ_E_DENIED)
+		bj_problem_answer(answer, BJ_PROBLEM_KEY_REUSED,
+				  "this key came with another request; use a fresh one");
+	else if (r < 0)
+		bj_problem_answer(answer, BJ_PROBLEM_FAILED, "no memory for the run");
+	return r;
+}
+
+static void answer_again(struct job *job, const struct bj_request *req, enum mode mode,
+			 struct bj_answer *answer)
+{
+	if (mode == ASYNC) {
+		answer_accepted(job->x, answer);
+	} else if (mode == STREAM) {
+		bj_execute_stream(job->service, BJ_TAKE_PTR(job->x), false, answer);
+	} else if (bj_execution_wait(job->x, req->hangup)) {
+		answer_ended(job->x, answer);
+	} else {
+		bj_problem_answer(answer, BJ_PROBLEM_CANCELLED, "the client went away");
+	}
+}
+
+static void start(struct job *job, enum mode mode, struct bj_answer *answer)
+{
+	struct bj_execution *x = job->x;
+
+	if (mode == SYNC) {
+		run(job);
+		answer_ended(x, answer);
+		return;
+	}
+	x->owned = mode == STREAM;
+	/* For the answer, below: the thread has its own. */
+	struct bj_execution *seen = bj_runs_find(job->service->runs, x->id);
+
+	if (start_aside(job) < 0) {
+		bj_execution_end(x, NULL, BJ_PROBLEM_FAILED, "cannot start a thread");
+		bj_runs_ended(job->service->runs);
+		answer_ended(x, answer);
+		bj_execution_unref(job->service->runs, seen);
+	} else if (mode == STREAM) {
+		bj_execute_stream(job->service, seen, true, answer);
+	} else {
+		answer_accepted(seen, answer);
+		bj_execution_unref(job->service->runs, seen);
+	}
+}
+
+void bj_execute_post(struct bj_service *service, const struct bj_request *request,
+		     struct bj_answer *answer)
+{
+	__attribute__((cleanup(job_done))) struct job job = { .service = service,
+							      .order.stdin_fd = -1 };
+	const enum mode mode = mode_of(request);
+
+	if (read_order(service, request, &job, answer) < 0 ||
+	    take_hangup(&job, request, mode, answer) < 0)
+		return;
+
+	const int r = enter(&job, request, mode, answer);
+
+	if (r > 0)
+		answer_again(&job, request, mode, answer);
+	else if (r == 0)
+		start(&job, mode, answer);
+}
+
+void bj_execute_check(struct bj_service *service, const struct bj_request *request,
+		      struct bj_answer *answer)
+{
+	__attribute__((cleanup(job_done))) struct job job = { .service = service,
+							      .order.stdin_fd = -1 };
+	struct bj_result *result = NULL;
+	struct bj_err err = { 0 };
+
+	if (read_order(service, request, &job, answer) < 0 ||
+	    take_hangup(&job, request, SYNC, answer) < 0)
+		return;
+	job.order.spec.check_only = true;
+	job.order.spec.cancel_fd = bj_hangup_fd(job.hangup);
+
+	const int turn = bj_turns_enter(service->turns, bj_hangup_fd(job.hangup));
+
+	if (turn < 0) {
+		bj_problem_answer(
+			answer, turn == -BJ_E_LIMIT ? BJ_PROBLEM_QUEUE_FULL : BJ_PROBLEM_CANCELLED,
+			"no turn for this check; try again later");
+		return;
+	}
+	bj_run(job.generation->bj, &job.order.spec, &result, &err);
+	bj_turns_leave(service->turns);
+	if (!result || result->cause == BJ_CAUSE_INFRASTRUCTURE)
+		bj_problem_answer(answer, BJ_PROBLEM_FAILED, "%s",
+				  result && result->error ? result->error : err.msg);
+	else
+		bj_answer_take(answer, 200, BJ_TYPE_JSON, bj_result_to_json(result));
+	bj_result_free(result);
+}

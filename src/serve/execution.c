@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* The life of one run as the service sees it: queued, running, ended, with its events. */
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "serve/runs.h"
+#include "spec/names.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <string.h>
+
+/* How far a script may run ahead of the reader who wants every byte. */
+enum { OWNER_LEAD = 256 << 10, HANGUP_CHECK_MS = 200 };
+
+void bj_execution_begin(struct bj_execution *x)
+{
+	pthread_mutex_lock(&x->lock);
+	x->state = BJ_RUNNING;
+	x->started_ms = bj_clock_unix_ms();
+	bj_sse_state(&x->events, bj_state_name(BJ_RUNNING));
+	pthread_cond_broadcast(&x->changed);
+	pthread_mutex_unlock(&x->lock);
+}
+
+void bj_execution_output(struct bj_execution *x, const struct bj_event *event)
+{
+	pthread_mutex_lock(&x->lock);
+	/* The script waits, as it would for a slow pipe. */
+	while (x->owned && bj_sse_end(&x->events) - x->owner_pos > OWNER_LEAD && !x->cancelled)
+		pthread_cond_wait(&x->changed, &x->lock);
+	bj_sse_output(&x->events, event->kind, event->data, event->size);
+	pthread_cond_broadcast(&x->changed);
+	pthread_mutex_unlock(&x->lock);
+}
+
+static void copy_result(struct bj_execution *x, const struct bj_result *r)
+{
+	x->cause = r->cause;
+	x->success = r->success;
+	x->exit_code = r->exit_code;
+	x->duration_us = r->duration_us;
+	x->cpu_us = r->cpu_us;
+	x->peak_memory = r->peak_memory;
+	x->result = bj_result_to_json(r);
+	if (r->cause != BJ_CAUSE_INFRASTRUCTURE)
+		return;
+	x->failed = true;
+	x->problem = r->no_interpreter ? BJ_PROBLEM_NO_INTERPRETER : BJ_PROBLEM_FAILED;
+	snprintf(x->error, sizeof(x->error), "%s", r->error ? r->error : "the run failed");
+}
+
+static void add_last_event(struct bj_execution *x)
+{
+	if (!x->failed) {
+		bj_sse_json(&x->events, "result", x->result ? x->result : "null");
+		return;
+	}
+
+	AUTO_FREE char *text = bj_problem_text(x->problem, x->error, x->result);
+
+	bj_sse_json(&x->events, "problem", text ? text : "null");
+}
+
+void bj_execution_end(struct bj_execution *x, const struct bj_result *result,
+		      enum bj_problem problem, const char *error)
+{
+	pthread_mutex_lock(&x->lock);
+	if (result) {
+		copy_result(x, result);
+	} else {
+		x->failed = true;
+		x->problem = problem;
+		x->cause = problem == BJ_PROBLEM_CANCELLED ? BJ_CAUSE_CANCELLED
+							   : BJ_CAUSE_INFRASTRUCTURE;
+		snprintf(x->error, sizeof(x->error), "%s", error);
+	}
+	x->state = BJ_FINISHED;
+	x->ended_ms = bj_clock_unix_ms();
+	bj_sse_state(&x->events, bj_state_name(BJ_FINISHED));
+	add_last_event(x);
+	bj_hangup_clear(x->hangup);
+	bj_hangup_unref(BJ_TAKE_PTR(x->hangup));
+	pthread_cond_broadcast(&x->changed);
+	pthread_mutex_unlock(&x->lock);
+}
+
+bool bj_execution_cancel(struct bj_execution *x)
+{
+	pthread_mutex_lock(&x->lock);
+
+	const bool live = x->hangup;
+
+	if (live) {
+		x->cancelled = true;
+		bj_hangup_raise(x->hangup);
+		pthread_cond_broadcast(&x->changed);
+	}
+	pthread_mutex_unlock(&x->lock);
+	return live;
+}
+
+static bool raised(struct bj_hangup *hangup)
+{
+	struct pollfd p = { .fd = hangup ? bj_hangup_fd(hangup) : -1, .events = POLLIN };
+
+	return poll(&p, 1, 0) > 0;
+}
+
+bool bj_execution_wait(struct bj_execution *x, struct bj_hangup *hangup)
+{
+	bool gone = false;
+
+	pthread_mutex_lock(&x->lock);
+	while (x->state != BJ_FINISHED && !gone) {
+		struct timespec until;
+
+		/* A condition and a descriptor cannot be waited for in one call. */
+		clock_gettime(CLOCK_REALTIME, &until);
+		until.tv_nsec += HANGUP_CHECK_MS * 1000000L;
+		until.tv_sec += until.tv_nsec / 1000000000L;
+		until.tv_nsec %= 1000000000L;
+		pthread_cond_timedwait(&x->changed, &x->lock, &until);
+		gone = raised(hangup);
+	}
+
+	const bool ended = x->state == BJ_FINISHED;
+
+	pthread_mutex_unlock(&x->lock);
+	return ended;
+}
+
+static void print_number(struct bj_buf *buf, const char *name, bool known, double value,
+			 int decimals)
+{
+	if (known)
+		bj_buf_printf(buf, ",\"%s\":%.*f", name, decimals, value);
+	else
+		bj_buf_printf(buf, ",\"%s\":null", name);
+}
+
+static void print(const struct bj_execution *x, bool with_result, struct bj_buf *buf)
+{
+	const bool ended = x->state == BJ_FINISHED;
+
+	bj_buf_printf(buf,
+		      "{\"id\":\"%s\",\"state\":\"%s\",\"cause\":%s%s%s,\"language\":\"%s\","
+		      "\"async\":%s,\"success\":%s,\"created_ms\":%" PRIu64,
+		      x->id, bj_state_name(x->state), ended ? "\"" : "",
+		      ended ? bj_cause_name(x->cause) : "null", ended ? "\"" : "",
+		      bj_language_name(x->language), x->async ? "true" : "false",
+		      !ended       ? "null"
+		      : x->success ? "true"
+				   : "false",
+		      x->created_ms);
+	print_number(buf, "started_ms", x->started_ms, (double)x->started_ms, 0);
+	print_number(buf, "ended_ms", ended, (double)x->ended_ms, 0);
+	print_number(buf, "exit_code", x->exit_code >= 0, x->exit_code, 0);
+	print_number(buf, "duration_ms", ended, (double)x->duration_us / 1e3, 3);
+	print_number(buf, "cpu_ms", ended, (double)x->cpu_us / 1e3, 3);
+	print_number(buf, "peak_memory_bytes", ended, (double)x->peak_memory, 0);
+	if (with_result) {
+		bj_buf_puts(buf, ",\"result\":");
+		bj_buf_puts(buf, x->result ? x->result : "null");
+	}
+	bj_buf_puts(buf, "}");
+}
+
+void bj_execution_print(struct bj_execution *x, bool with_result, struct bj_buf *buf)
+{
+	pthread_mutex_lock(&x->lock);
+	print(x, with_result, buf);
+	pthread_mutex_unlock(&x->lock);
+}

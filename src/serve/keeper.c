@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Theory of operation.
+ *
+ * The keeper is the process that was started. It keeps its rights, and for that it stays small: one
+ * thread, no byte of a request, only settings that its owner wrote. It holds the listening sockets
+ * and has two children:
+ *
+ *	front      answers requests, without any rights
+ *	launcher   makes jars; the keeper starts it and hands its socket to the front
+ *
+ * Whichever child dies is replaced. A front that dies takes its launcher along, since nobody else
+ * holds the launcher's socket; connections that wait are answered by the next one. A reload makes
+ * a new launcher for the new settings, and the front lets the old one end with its last run. When
+ * the keeper dies, front and launcher see their sockets close and end. */
+
+#include "serve/serve.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/coverage.h"
+#include "base/err.h"
+#include "base/fd.h"
+#include "base/log.h"
+#include "serve/channel.h"
+#include "serve/front.h"
+#include "serve/listen.h"
+#include "serve/notify.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <pwd.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+enum {
+	MAX_DEATHS = 5,      /* in a row, of children that never came up */
+	STOP_EXTRA_MS = 8000 /* beyond the grace period, for cleaning up */
+};
+
+struct keeper {
+	const char *config_file;
+	const struct bj_override *overrides;
+	size_t n_overrides;
+	struct bj_settings *settings;
+	struct bj_listen listen;
+	struct bj_front_init front_init;
+	int signals;
+	int channel; /* to the front */
+	pid_t front, launcher;
+	unsigned int deaths;
+	bool up;     /* the front answered since it was started */
+	bool was_up; /* it did so once */
+	bool stopping, finished;
+	uint64_t kill_at;  /* monotonic ns; 0: not stopping */
+	struct bj_err why; /* the reason to give up */
+};
+
+/* --- settings --------------------------------------------------------------------------------- */
+
+static int read_key_file(struct bj_settings *s, struct bj_err *err)
+{
+	AUTO_FD int fd = open(s->serve.api_key_file, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	AUTO_BUF struct bj_buf text = { .max = 4096 };
+
+	if (fd < 0)
+		return bj_err_set(err, BJ_E_SYSTEM, errno, "serve.api_key_file: cannot open %.120s",
+				  s->serve.api_key_file);
+	if (bj_fd_read_all(fd, &text) < 0 || text.size == 0)
+		return bj_err_set(err, BJ_E_INVALID, 0, "serve.api_key_file: cannot read a key");
+	text.data[strcspn(text.data, "\r\n")] = '\0';
+	return bj_settings_set_secret(s, "serve.api_key", text.data, err);
+}
+
+static int load_settings(const struct keeper *k, struct bj_settings **ret, struct bj_err *err)
+{
+	struct bj_settings *s = NULL;
+	int r = bj_settings_load(k->config_file, k->overrides, k->n_overrides, &s, err);
+
+	if (r < 0)
+		return r;
+	if (s->serve.api_key_file)
+		r = read_key_file(s, err);
+	if (r < 0) {
+		bj_settings_free(s);
+		return r;
+	}
+	*ret = s;
+	return 0;
+}
+
+static int find_user(struct keeper *k, struct bj_err *err)
+{
+	k->front_init.owner = getuid();
+	if (geteuid() != 0)
+		return 0;
+
+	const struct passwd *user = getpwnam(k->settings->serve.user);
+
+	if (!user)
+		return bj_err_set(err, BJ_E_NOT_FOUND, 0, "serve.user: there is no user %.60s",
+				  k->settings->serve.user);
+	k->front_init.change_user = user->pw_uid != 0;
+	k->front_init.uid = user->pw_uid;
+	k->front_init.gid = user->pw_gid;
+	return 0;
+}
+
+/* --- children --------------------------------------------------------------------------------- */
+
+__attribute__((noreturn)) static void be_front(struct keeper *k, int channel)
+{
+	sigset_t child;
+
+	/* TERM, INT and HUP stay blocked: they are the keeper's. */
+	sigemptyset(&child);
+	sigaddset(&child, SIGCHLD);
+	sigprocmask(SIG_UNBLOCK, &child, NULL);
+	close(k->signals);
+	k->front_init.channel = channel;
+	k->front_init.listen = &k->listen;
+
+	const int status = bj_front_main(&k->front_init);
+
+	bj_coverage_flush();
+	_exit(status);
+}
+
+static int start_front(struct keeper *k, struct bj_err *err)
+{
+	int pair[2];
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot make a socket pair");
+	k->front = fork();
+	if (k->front == 0) {
+		close(pair[0]);
+		be_front(k, pair[1]);
+	}
+	close(pair[1]);
+	if (k->front < 0) {
+		close(pair[0]);
+		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot start the front");
+	}
+	k->channel = pair[0];
+	k->up = false;
+	return 0;
+}
+
+/* Start a launcher for @settings and hand it to the front. */
+static int give_engine(struct keeper *k, const struct bj_settings *settings, struct bj_err *err)
+{
+	struct bj_engine_parts parts = { .launcher = -1 };
+	int r = bj_engine_make_parts(settings, &parts, err);
+
+	if (r < 0)
+		return r;
+	k->launcher = parts.starter;
+	r = bj_channel_send_engine(k->channel, settings, &parts, err);
+	/* Ours is closed: the front alone holds the launcher's life. */
+	bj_engine_parts_done(&parts);
+	return r;
+}
+
+static int start_both(struct keeper *k, struct bj_err *err)
+{
+	const int r = start_front(k, err);
+
+	return r < 0 ? r : give_engine(k, k->settings, err);
+}
+
+static void give_up(struct keeper *k, const struct bj_err *err)
+{
+	k->why = *err;
+	k->finished = true;
+}
+
+static void replace_front(struct keeper *k)
+{
+	struct bj_err err = { 0 };
+
+	close(k->channel);
+	k->channel = -1;
+	k->front = 0;
+	if (k->stopping) {
+		k->finished = true;
+		return;
+	}
+	k->deaths = k->up ? 1 : k->deaths + 1;
+	if (!k->was_up || k->deaths > MAX_DEATHS) {
+		bj_err_set(&err, BJ_E_SYSTEM, 0, "the front does not come up");
+		give_up(k, k->why.code ? &k->why : &err);
+		return;
+	}
+	bj_log(BJ_LOG_WARN, "the front died; starting another");
+	if (start_both(k, &err) < 0)
+		give_up(k, &err);
+}
+
+static void replace_launcher(struct keeper *k)
+{
+	struct bj_err err = { 0 };
+
+	k->launcher = 0;
+	if (k->stopping || !k->up)
+		return;
+	if (++k->deaths > MAX_DEATHS) {
+		bj_err_set(&err, BJ_E_SYSTEM, 0, "the launcher dies again and again");
+		give_up(k, &err);
+		return;
+	}
+	bj_log(BJ_LOG_WARN, "the launcher died; starting another");
+	if (give_engine(k, k->settings, &err) < 0)
+		bj_log(BJ_LOG_ERROR, "%s", err.msg);
+}
+
+/* The front first: a launcher that ends with it needs no replacement of its own. */
+static void reap(struct keeper *k)
+{
+	bool front = false, launcher = false;
+	pid_t pid;
+
+	while ((pid = waitpid(-1, NULL, WNOHANG)) > 0) {
+		front |= pid == k->front;
+		launcher |= pid == k->launcher;
+	}
+	if (front)
+		replace_front(k);
+	else if (launcher)
+		replace_launcher(k);
+}
+
+/* --- what happens ----------------------------------------------------------------------------- */
+
+static void reload(struct keeper *k)
+{
+	struct bj_settings *fresh = NULL;
+	struct bj_err err = { 0 };
+
+	bj_notify("RELOADING=1\nMONOTONIC_USEC=%" PRIu64, bj_clock_now() / 1000);
+	if (load_settings(k, &fresh, &err) < 0 || give_engine(k, fresh, &err) < 0) {
+		bj_log(BJ_LOG_ERROR, "the settings stay as they were: %s", err.msg);
+		bj_settings_free(fresh);
+		bj_notify("READY=1");
+		return;
+	}
+	bj_settings_free(k->settings);
+	k->settings = fresh;
+	bj_log_set_level(fresh->log_level);
+}
+
+static void stop(struct keeper *k)
+{
+	const uint64_t grace_ms = k->settings->serve.grace_ms;
+
+	if (k->stopping)
+		return;
+	k->stopping = true;
+	k->kill_at = bj_clock_now() + (grace_ms + STOP_EXTRA_MS) * 1000000u;
+	bj_notify("STOPPING=1");
+	if (bj_channel_send(k->channel, BJ_CHANNEL_STOP, grace_ms, NULL) < 0)
+		k->finished = k->front == 0;
+}
+
+static void handle_signal(struct keeper *k)
+{
+	struct signalfd_siginfo info;
+
+	if (read(k->signals, &info, sizeof(info)) != sizeof(info))
+		return;
+	if (info.ssi_signo == SIGCHLD)
+		reap(k);
+	else if (info.ssi_signo == SIGHUP)
+		reload(k);
+	else
+		stop(k);
+}
+
+static void handle_front(struct keeper *k)
+{
+	struct bj_channel_msg msg;
+	struct bj_err err = { 0 };
+	const int r = bj_channel_receive(k->channel, &msg, NULL, NULL, &err);
+
+	if (r <= 0 || msg.kind != BJ_CHANNEL_READY)
+		return; /* SIGCHLD tells the rest */
+	if (msg.err.code == 0) {
+		k->up = k->was_up = true;
+		k->deaths = 0;
+		bj_notify("READY=1\nSTATUS=taking runs");
+		bj_log(BJ_LOG_INFO, "taking runs on %s",
+		       k->listen.path[0] ? k->listen.path : "passed sockets");
+	} else if (k->was_up) {
+		bj_log(BJ_LOG_ERROR, "the settings stay as they were: %s", msg.err.msg);
+		bj_notify("READY=1");
+	} else {
+		give_up(k, &msg.err);
+	}
+}
+
+static void loop(struct keeper *k)
+{
+	while (!k->finished) {
+		struct pollfd polls[] = { { .fd = k->signals, .events = POLLIN },
+					  { .fd = k->channel, .events = POLLIN } };
+
+		if (k->kill_at && bj_clock_now() > k->kill_at && k->front > 0)
+			kill(k->front, SIGKILL);
+		if (poll(polls, 2, k->kill_at ? 200 : -1) < 0)
+			continue;
+		/* What the front said before it died comes first. */
+		if (polls[1].revents & POLLIN)
+			handle_front(k);
+		if (polls[0].revents)
+			handle_signal(k);
+		else if (polls[1].revents & POLLHUP)
+			poll(polls, 1, 100); /* its SIGCHLD is on the way */
+	}
+}
+
+/* --- the whole -------------------------------------------------------------------------------- */
+
+static int watch_signals(struct keeper *k, sigset_t *before, struct bj_err *err)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGHUP);
+	sigaddset(&set, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &set, before);
+	signal(SIGPIPE, SIG_IGN);
+	k->signals = signalfd(-1, &set, SFD_CLOEXEC);
+	if (k->signals < 0)
+		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot watch for signals");
+	return 0;
+}
+
+/* Close the front's ear: it ends, and with it the launcher. Then wait for both. */
+static void end_children(struct keeper *k)
+{
+	if (k->channel >= 0)
+		close(k->channel);
+	k->channel = -1;
+	while (waitpid(-1, NULL, 0) > 0 || errno == EINTR)
+		;
+}
+
+static int run(struct keeper *k, struct bj_err *err)
+{
+	int r = load_settings(k, &k->settings, err);
+
+	if (r < 0)
+		return r;
+	bj_log_set_level(k->settings->log_level);
+	r = find_user(k, err);
+	if (r == 0)
+		r = bj_listen_open(&k->settings->serve, &k->listen, err);
+	if (r < 0)
+		return r;
+	r = start_both(k, err);
+	if (r == 0)
+		loop(k);
+	end_children(k);
+	bj_listen_done(&k->listen);
+	if (r == 0 && k->why.code) {
+		*err = k->why;
+		r = -err->code;
+	}
+	return r;
+}
+
+int bj_serve(const char *config_file, const struct bj_override *overrides, size_t n_overrides,
+	     struct bj_err *err)
+{
+	struct keeper k = { .config_file = config_file,
+			    .overrides = overrides,
+			    .n_overrides = n_overrides,
+			    .listen.lock = -1,
+			    .signals = -1,
+			    .channel = -1 };
+	sigset_t before;
+	int r = watch_signals(&k, &before, err);
+
+	if (r == 0)
+		r = run(&k, err);
+	if (k.signals >= 0)
+		close(k.signals);
+	bj_settings_free(k.settings);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	return r;
+}

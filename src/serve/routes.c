@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Every path of the service, as a table. */
+
+#include "base/cleanup.h"
+#include "base/size.h"
+#include "serve/openapi.h"
+#include "serve/problem.h"
+#include "serve/service.h"
+#include "spec/names.h"
+
+#include <string.h>
+
+enum { DEFAULT_PAGE = 50, MAX_PAGE = 500 };
+
+static void answer_static(struct bj_answer *answer, const char *type, const char *text, size_t size)
+{
+	*answer = (struct bj_answer){
+		.status = 200, .type = type, .body = (char *)text, .size = size, .body_static = true
+	};
+}
+
+static void get_health(struct bj_service *s, const struct bj_request *req, const char *id,
+		       struct bj_answer *answer)
+{
+	static const char text[] = "{\"status\":\"ok\"}";
+
+	(void)s, (void)req, (void)id;
+	answer_static(answer, BJ_TYPE_JSON, text, sizeof(text) - 1);
+}
+
+static void get_ready(struct bj_service *s, const struct bj_request *req, const char *id,
+		      struct bj_answer *answer)
+{
+	static const char text[] = "{\"status\":\"ready\"}";
+
+	(void)req, (void)id;
+	if (bj_service_ready(s))
+		answer_static(answer, BJ_TYPE_JSON, text, sizeof(text) - 1);
+	else
+		bj_problem_answer(answer, BJ_PROBLEM_UNAVAILABLE, "no runs are taken now");
+}
+
+static void get_metrics(struct bj_service *s, const struct bj_request *req, const char *id,
+			struct bj_answer *answer)
+{
+	struct bj_gauges g = { .ready = bj_service_ready(s),
+			       .started_unix_ms = s->started_unix_ms };
+	struct bj_buf buf = { 0 };
+	unsigned int live;
+
+	(void)req, (void)id;
+	bj_turns_count(s->turns, &g.running, &g.waiting);
+	bj_runs_count(s->runs, &live, &g.known);
+	bj_metrics_print(&s->metrics, &g, &buf);
+	bj_answer_take(answer, 200, BJ_TYPE_METRICS, bj_buf_take(&buf));
+}
+
+static void get_openapi(struct bj_service *s, const struct bj_request *req, const char *id,
+			struct bj_answer *answer)
+{
+	(void)s, (void)req, (void)id;
+	answer_static(answer, BJ_TYPE_JSON, bj_openapi, bj_openapi_size);
+}
+
+/* --- executions ------------------------------------------------------------------------------- */
+
+static void post_executions(struct bj_service *s, const struct bj_request *req, const char *id,
+			    struct bj_answer *answer)
+{
+	(void)id;
+	bj_execute_post(s, req, answer);
+}
+
+static void post_check(struct bj_service *s, const struct bj_request *req, const char *id,
+		       struct bj_answer *answer)
+{
+	(void)id;
+	bj_execute_check(s, req, answer);
+}
+
+/* The run with this id; NULL, and the answer is made, when there is none. */
+static struct bj_execution *find(struct bj_service *s, const char *id, struct bj_answer *answer)
+{
+	struct bj_execution *x = bj_runs_find(s->runs, id);
+
+	if (!x)
+		bj_problem_answer(answer, BJ_PROBLEM_NOT_FOUND,
+				  "there is no run with this id, or it ended long ago");
+	return x;
+}
+
+static void get_execution(struct bj_service *s, const struct bj_request *req, const char *id,
+			  struct bj_answer *answer)
+{
+	struct bj_execution *x = find(s, id, answer);
+	struct bj_buf buf = { 0 };
+
+	(void)req;
+	if (!x)
+		return;
+	bj_execution_print(x, true, &buf);
+	bj_execution_unref(s->runs, x);
+	bj_answer_take(answer, 200, BJ_TYPE_JSON, bj_buf_take(&buf));
+}
+
+static void delete_execution(struct bj_service *s, const struct bj_request *req, const char *id,
+			     struct bj_answer *answer)
+{
+	struct bj_execution *x = find(s, id, answer);
+	struct bj_buf buf = { 0 };
+
+	if (!x)
+		return;
+	if (!bj_execution_cancel(x)) {
+		bj_problem_answer(answer, BJ_PROBLEM_CONFLICT, "this run has ended already");
+	} else {
+		bj_execution_wait(x, req->hangup);
+		bj_execution_print(x, true, &buf);
+		bj_answer_take(answer, 200, BJ_TYPE_JSON, bj_buf_take(&buf));
+	}
+	bj_execution_unref(s->runs, x);
+}
+
+static void get_events(struct bj_service *s, const struct bj_request *req, const char *id,
+		       struct bj_answer *answer)
+{
+	struct bj_execution *x = find(s, id, answer);
+
+	(void)req;
+	if (x)
+		bj_execute_stream(s, x, false, answer);
+}
+
+/* --- the list --------------------------------------------------------------------------------- */
+
+static int state_from_name(const char *name)
+{
+	for (int i = BJ_PENDING; i <= BJ_INTERRUPTED; i++)
+		if (strcmp(name, bj_state_name((enum bj_state)i)) == 0)
+			return i;
+	return -1;
+}
+
+static int cause_from_name(const char *name)
+{
+	for (int i = BJ_CAUSE_EXITED; i <= BJ_CAUSE_INFRASTRUCTURE; i++)
+		if (strcmp(name, bj_cause_name((enum bj_cause)i)) == 0)
+			return i;
+	return -1;
+}
+
+/* One filter of the query; false, and the answer is made, when its value is none. */
+static bool read_filter(const struct bj_request *req, const char *name,
+			int (*from_name)(const char *), int *ret, struct bj_answer *answer)
+{
+	const char *value = req->query(req->ctx, name);
+
+	if (!value)
+		return true;
+	*ret = from_name(value);
+	if (*ret < 0)
+		bj_problem_answer(answer, BJ_PROBLEM_BAD_REQUEST, "%s: there is no %.40s", name,
+				  value);
+	return *ret >= 0;
+}
+
+static bool read_limit(const struct bj_request *req, unsigned int *ret, struct bj_answer *answer)
+{
+	const char *value = req->query(req->ctx, "limit");
+	uint64_t n = DEFAULT_PAGE;
+
+	if (value && (bj_u64_parse(value, &n) < 0 || n < 1 || n > MAX_PAGE)) {
+		bj_problem_answer(answer, BJ_PROBLEM_BAD_REQUEST, "limit: a number from 1 to %d",
+				  MAX_PAGE);
+		return false;
+	}
+	*ret = (unsigned int)n;
+	return true;
+}
+
+static void get_executions(struct bj_service *s, const struct bj_request *req, const char *id,
+			   struct bj_answer *answer)
+{
+	struct bj_runs_filter f = { .state = -1, .cause = -1, .language = -1 };
+	struct bj_buf buf = { 0 };
+
+	(void)id;
+	if (!read_filter(req, "state", state_from_name, &f.state, answer) ||
+	    !read_filter(req, "cause", cause_from_name, &f.cause, answer) ||
+	    !read_filter(req, "language", bj_language_from_name, &f.language, answer) ||
+	    !read_limit(req, &f.limit, answer))
+		return;
+	f.before = req->query(req->ctx, "before");
+	if (!bj_runs_print(s->runs, &f, &buf)) {
+		bj_problem_answer(answer, BJ_PROBLEM_NOT_FOUND, "before: there is no such run");
+		return;
+	}
+	bj_answer_take(answer, 200, BJ_TYPE_JSON, bj_buf_take(&buf));
+}
+
+/* --- the table -------------------------------------------------------------------------------- */
+
+/* {id} stands for one part of a path. */
+static const struct {
+	const char *method;
+	const char *path;
+	void (*handle)(struct bj_service *s, const struct bj_request *req, const char *id,
+		       struct bj_answer *answer);
+} ROUTES[] = {
+	{ "POST", "/v1/executions", post_executions },
+	{ "GET", "/v1/executions", get_executions },
+	{ "GET", "/v1/executions/{id}", get_execution },
+	{ "DELETE", "/v1/executions/{id}", delete_execution },
+	{ "GET", "/v1/executions/{id}/events", get_events },
+	{ "POST", "/v1/check", post_check },
+	{ "GET", "/healthz", get_health },
+	{ "GET", "/readyz", get_ready },
+	{ "GET", "/metrics", get_metrics },
+	{ "GET", "/openapi.json", get_openapi },
+};
+
+/* Whether @path is of the form @pattern; what stands for {id} goes to @id. */
+static bool path_fits(const char *pattern, const char *path, char id[BJ_RUN_ID])
+{
+	const char *hole = strstr(pattern, "{id}");
+	const size_t before = hole ? (size_t)(hole - pattern) : strlen(pattern);
+
+	if (!hole)
+		return strcmp(pattern, path) == 0;
+	if (strncmp(pattern, path, before) != 0)
+		return false;
+
+	const size_t n = strcspn(path + before, "/");
+
+	if (n == 0 || n >= BJ_RUN_ID || strcmp(path + before + n, hole + 4) != 0)
+		return false;
+	memcpy(id, path + before, n);
+	id[n] = '\0';
+	return true;
+}
+
+void bj_service_handle(struct bj_service *s, const struct bj_request *req, struct bj_answer *answer)
+{
+	char id[BJ_RUN_ID] = "";
+	AUTO_BUF struct bj_buf allowed = { 0 };
+
+	for (size_t i = 0; i < BJ_ARRAY_SIZE(ROUTES); i++) {
+		if (!path_fits(ROUTES[i].path, req->path, id))
+			continue;
+		if (strcmp(ROUTES[i].method, req->method) == 0) {
+			ROUTES[i].handle(s, req, id, answer);
+			return;
+		}
+		bj_buf_printf(&allowed, "%s%s", allowed.size ? ", " : "", ROUTES[i].method);
+	}
+	if (allowed.size == 0) {
+		bj_problem_answer(answer, BJ_PROBLEM_NOT_FOUND,
+				  "there is nothing here; /openapi.json lists what there is");
+		return;
+	}
+	bj_problem_answer(answer, BJ_PROBLEM_METHOD, "only %s here", allowed.data);
+	bj_answer_header(answer, "Allow", "%s", allowed.data);
+}

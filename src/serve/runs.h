@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "belljar.h"
+#include "serve/hangup.h"
+#include "serve/problem.h"
+#include "serve/sse.h"
+
+#include <pthread.h>
+
+/* The runs that the service knows: those under way, and the last ones that ended. In memory, and
+ * bounded: ended runs go when there are too many or when they are old. Thread-safe. */
+
+enum { BJ_RUN_ID = 33, BJ_RUN_HASH = 32, BJ_IDEMPOTENCY_KEY = 256 };
+
+/* One run. The fields up to the lock never change; the others are guarded by it. Counted. */
+struct bj_execution {
+	char id[BJ_RUN_ID];
+	enum bj_language language;
+	bool async;
+	uint64_t created_ms;
+	char key[BJ_IDEMPOTENCY_KEY]; /* "": none */
+	unsigned char hash[BJ_RUN_HASH];
+
+	pthread_mutex_t lock;
+	pthread_cond_t changed; /* the state, the events or a reader moved */
+	enum bj_state state;
+	enum bj_cause cause;
+	bool success;
+	int exit_code;
+	uint64_t started_ms, ended_ms, duration_us, cpu_us, peak_memory;
+	char *result; /* the result object; NULL: none, or not yet */
+	bool failed;  /* belljar failed: @problem and @error say how */
+	enum bj_problem problem;
+	char error[256];
+	struct bj_sse events;
+	struct bj_hangup *hangup; /* NULL once it ended */
+	uint64_t owner_pos;       /* how far the reader has come who waits for every byte */
+	bool owned;               /* there is such a reader */
+	bool cancelled;           /* somebody asked */
+
+	/* For runs.c alone. */
+	unsigned int refs;
+	struct bj_execution *newer, *older, *in_bucket;
+};
+
+struct bj_runs;
+
+struct bj_runs *bj_runs_new(void); /* NULL: no memory */
+void bj_runs_free(struct bj_runs *runs);
+
+/* What to remember from now on. */
+void bj_runs_configure(struct bj_runs *runs, unsigned int keep, uint64_t keep_time_ms,
+		       size_t keep_output);
+
+struct bj_run_init {
+	enum bj_language language;
+	bool async;
+	const char *key;           /* NULL: none */
+	const unsigned char *hash; /* of the request; needed with a key */
+	struct bj_hangup *hangup;  /* borrowed: the run takes a count of its own */
+};
+
+/* Enter a new run, state queued. 1 when the same key brought the same request before: then *@ret
+ * is that run. -BJ_E_DENIED when the key belongs to another request. The caller unrefs *@ret. */
+int bj_runs_add(struct bj_runs *runs, const struct bj_run_init *init, struct bj_execution **ret);
+
+/* NULL: unknown, or forgotten. The caller unrefs it. */
+struct bj_execution *bj_runs_find(struct bj_runs *runs, const char *id);
+void bj_execution_unref(struct bj_runs *runs, struct bj_execution *x); /* NULL is fine */
+
+/* The life of a run. bj_execution_end() copies what it needs of @result; NULL with @problem and
+ * @error when there is none. */
+void bj_execution_begin(struct bj_execution *x);
+void bj_execution_output(struct bj_execution *x, const struct bj_event *event);
+void bj_execution_end(struct bj_execution *x, const struct bj_result *result,
+		      enum bj_problem problem, const char *error);
+
+/* Tell the list that one of its runs has ended. */
+void bj_runs_ended(struct bj_runs *runs);
+
+/* Ask a run to stop. False: it has ended already. */
+bool bj_execution_cancel(struct bj_execution *x);
+
+/* Wait until it has ended; false when @hangup asks to stop before. */
+bool bj_execution_wait(struct bj_execution *x, struct bj_hangup *hangup);
+
+/* The run as a JSON object, with its result or without. */
+void bj_execution_print(struct bj_execution *x, bool with_result, struct bj_buf *buf);
+
+/* Which runs to list, newest first. Negative: any. */
+struct bj_runs_filter {
+	int state, cause, language;
+	unsigned int limit;
+	const char *before; /* an id: only runs older than it; NULL: all */
+};
+
+/* The list as a JSON object {"executions": [...], "next": id or null}. False: no such @before. */
+bool bj_runs_print(struct bj_runs *runs, const struct bj_runs_filter *filter, struct bj_buf *buf);
+
+/* Ask all to stop. */
+void bj_runs_cancel_all(struct bj_runs *runs);
+
+/* How many have not ended, and how many are remembered in all. */
+void bj_runs_count(struct bj_runs *runs, unsigned int *ret_live, unsigned int *ret_known);

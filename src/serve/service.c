@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "serve/service.h"
+
+#include "base/clock.h"
+#include "base/err.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+int bj_service_init(struct bj_service *s, struct bj_err *err)
+{
+	*s = (struct bj_service){ .runs = bj_runs_new(),
+				  .turns = bj_turns_new(0, 0),
+				  .started_unix_ms = bj_clock_unix_ms() };
+	pthread_mutex_init(&s->lock, NULL);
+	pthread_cond_init(&s->idle, NULL);
+	if (!s->runs || !s->turns) {
+		bj_service_done(s);
+		return bj_err_set(err, BJ_E_SYSTEM, ENOMEM, "cannot start the service");
+	}
+	return 0;
+}
+
+static void drop(struct bj_generation *g)
+{
+	if (!g)
+		return;
+	bj_close(g->bj);
+	free(g);
+}
+
+void bj_service_done(struct bj_service *s)
+{
+	drop(s->current);
+	bj_runs_free(s->runs);
+	bj_turns_free(s->turns);
+	pthread_mutex_destroy(&s->lock);
+	pthread_cond_destroy(&s->idle);
+}
+
+void bj_service_use(struct bj_service *s, struct belljar *bj_take)
+{
+	const struct bj_serve_settings *set = &bj_take->settings->serve;
+	struct bj_generation *g = calloc(1, sizeof(*g));
+
+	if (!g) {
+		bj_close(bj_take);
+		return;
+	}
+	*g = (struct bj_generation){ .bj = bj_take, .refs = 1 };
+	bj_runs_configure(s->runs, set->keep, set->keep_time_ms, set->keep_output);
+	bj_turns_resize(s->turns, set->concurrency, set->queue);
+	s->metrics.engines++;
+	pthread_mutex_lock(&s->lock);
+
+	struct bj_generation *old = s->current;
+
+	s->current = g;
+	pthread_mutex_unlock(&s->lock);
+	if (old)
+		bj_service_leave(s, old);
+}
+
+struct bj_generation *bj_service_enter(struct bj_service *s)
+{
+	pthread_mutex_lock(&s->lock);
+
+	struct bj_generation *g = s->stopping ? NULL : s->current;
+
+	if (g)
+		g->refs++;
+	pthread_mutex_unlock(&s->lock);
+	return g;
+}
+
+void bj_service_leave(struct bj_service *s, struct bj_generation *g)
+{
+	pthread_mutex_lock(&s->lock);
+
+	const bool last = --g->refs == 0;
+
+	pthread_mutex_unlock(&s->lock);
+	if (last)
+		drop(g);
+}
+
+bool bj_service_ready(struct bj_service *s)
+{
+	pthread_mutex_lock(&s->lock);
+
+	const bool ready = s->current && !s->stopping;
+
+	pthread_mutex_unlock(&s->lock);
+	return ready;
+}
+
+static bool all_ended(struct bj_service *s)
+{
+	unsigned int live, known;
+
+	bj_runs_count(s->runs, &live, &known);
+	return live == 0 && s->busy == 0;
+}
+
+/* Wait for the last run, at most until @deadline (0: as long as it takes). */
+static bool wait_idle(struct bj_service *s, uint64_t deadline)
+{
+	bool ended;
+
+	pthread_mutex_lock(&s->lock);
+	while (!(ended = all_ended(s)) && (!deadline || bj_clock_now() < deadline)) {
+		struct timespec until;
+
+		/* Runs on connections end without a signal: look now and then. */
+		clock_gettime(CLOCK_REALTIME, &until);
+		until.tv_nsec += 20000000L;
+		until.tv_sec += until.tv_nsec / 1000000000L;
+		until.tv_nsec %= 1000000000L;
+		pthread_cond_timedwait(&s->idle, &s->lock, &until);
+	}
+	pthread_mutex_unlock(&s->lock);
+	return ended;
+}
+
+void bj_service_stop(struct bj_service *s, uint64_t grace_ms)
+{
+	pthread_mutex_lock(&s->lock);
+	s->stopping = true;
+	pthread_mutex_unlock(&s->lock);
+	if (wait_idle(s, bj_clock_now() + grace_ms * 1000000u))
+		return;
+	bj_runs_cancel_all(s->runs);
+	wait_idle(s, bj_clock_now() + UINT64_C(5000000000));
+}

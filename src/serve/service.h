@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "engine/engine.h"
+#include "serve/exchange.h"
+#include "serve/metrics.h"
+#include "serve/runs.h"
+#include "serve/turns.h"
+
+#include <pthread.h>
+
+/* The service inside its front: what handlers share. */
+
+/* An engine in use. A reload puts another in its place; the old one ends with its last run. */
+struct bj_generation {
+	struct belljar *bj;
+	unsigned int refs; /* guarded by the service's lock */
+};
+
+struct bj_service {
+	struct bj_runs *runs;
+	struct bj_turns *turns;
+	struct bj_metrics metrics;
+	uint64_t started_unix_ms;
+
+	pthread_mutex_t lock;
+	struct bj_generation *current; /* NULL: none yet */
+	bool stopping;
+	unsigned int busy; /* threads that run scripts aside of connections */
+	pthread_cond_t idle;
+};
+
+int bj_service_init(struct bj_service *service, struct bj_err *err);
+void bj_service_done(struct bj_service *service);
+
+/* Use @bj_take from now on. Settings of the service itself that can change do. */
+void bj_service_use(struct bj_service *service, struct belljar *bj_take);
+
+/* The engine for one run; NULL when there is none or the service stops. */
+struct bj_generation *bj_service_enter(struct bj_service *service);
+void bj_service_leave(struct bj_service *service, struct bj_generation *generation);
+
+bool bj_service_ready(struct bj_service *service);
+
+/* Take no more runs. Those under way go on for @grace_ms, then they are cancelled. Returns when
+ * the last one has ended. */
+void bj_service_stop(struct bj_service *service, uint64_t grace_ms);
+
+/* Answer @request: look its path up in the table of routes. */
+void bj_service_handle(struct bj_service *service, const struct bj_request *request,
+		       struct bj_answer *answer);
+
+/* POST /v1/executions, POST /v1/check. */
+void bj_execute_post(struct bj_service *service, const struct bj_request *request,
+		     struct bj_answer *answer);
+void bj_execute_check(struct bj_service *service, const struct bj_request *request,
+		      struct bj_answer *answer);
+
+/* Answer with the events of @x (taken) from the first one that is kept. An owner reads every
+ * byte: the script waits for it, and stops when it goes away. */
+void bj_execute_stream(struct bj_service *service, struct bj_execution *x_take, bool owner,
+		       struct bj_answer *answer);

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "base/buf.h"
+#include "belljar.h"
+
+#include <stdint.h>
+#include <sys/types.h>
+
+/* The events of one run as the text of a server-sent event stream, kept so that late subscribers
+ * get what went before: the newest @keep bytes, cut between events. Positions count all bytes that
+ * were ever added. Not thread-safe: the run's lock guards it. */
+struct bj_sse {
+	struct bj_buf text;
+	uint64_t dropped; /* bytes before text */
+	size_t keep;
+};
+
+void bj_sse_done(struct bj_sse *sse);
+
+/* Add one event: a state, the end, or output. Output that is UTF-8 stands in `text`, any other in
+ * `base64`: no byte is lost. */
+void bj_sse_state(struct bj_sse *sse, const char *state);
+void bj_sse_json(struct bj_sse *sse, const char *event, const char *object);
+void bj_sse_output(struct bj_sse *sse, enum bj_event_kind kind, const char *data, size_t size);
+
+/* Where the next event will begin. */
+uint64_t bj_sse_end(const struct bj_sse *sse);
+
+/* Copy from *@pos on, at most @room bytes, and move *@pos. What was dropped meanwhile is told by
+ * an event `gap`. 0: nothing new. */
+size_t bj_sse_copy(const struct bj_sse *sse, uint64_t *pos, char *to, size_t room);

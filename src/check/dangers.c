@@ -21,6 +21,11 @@ void bj_danger_hit(const struct bj_danger_pass *pass, uint32_t rule, size_t star
 		start = pass->start;
 		end = pass->end;
 	}
+	/* A name with several meanings may lead to one rule more than once. */
+	for (size_t i = pass->findings->n, back = 0; i > 0 && back < 8; i--, back++)
+		if (pass->findings->items[i - 1].rule == &bj_danger_rules[rule] &&
+		    pass->findings->items[i - 1].start == start)
+			return;
 	bj_findings_add(pass->findings, &bj_danger_rules[rule], start, end, NULL);
 }
 

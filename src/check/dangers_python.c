@@ -277,6 +277,9 @@ static void match_call(const struct python *p, uint32_t node)
 	const struct bj_py_set *set = bj_py_set(p->py, function);
 
 	match_set(p, set, BJ_ON_CALL, node, function);
+	/* What operator.methodcaller("x")(y) gives is y.x, and that is called. */
+	if (fits_name(p, function, "operator.methodcaller()"))
+		match_set(p, bj_py_set(p->py, node), BJ_ON_CALL, 0, function);
 	match_arguments(p, node, function);
 	match_fork_bomb(p, node, function);
 	if (p->tree->nodes[function].kind == PY_ATTRIBUTE)

@@ -11,8 +11,8 @@
 
 /* What a parse may take of the processor: far above what honest text needs. A script that needs
  * more is not read to its end, and that is a finding. */
-#define BUDGET_NS          20000000u
-#define BUDGET_NS_PER_BYTE 3000u
+#define BUDGET_NS          10000000u
+#define BUDGET_NS_PER_BYTE 2000u
 #define SLICE_US           5000 /* the parser looks at the clock on the wall, so ask it often */
 
 const TSLanguage *tree_sitter_python(void);

@@ -149,18 +149,6 @@ def cpu_limit_holds_for_the_sum(caller):
     assert 0.1 < share < 0.33, f"{share:.2f} of a CPU: {result}"
 
 
-@case
-def doctor_names_the_fix_without_user_namespaces():
-    knob = pathlib.Path("/proc/sys/user/max_user_namespaces")
-    old = knob.read_text()
-    knob.write_text("0")
-    try:
-        done = User().belljar("doctor")
-    finally:
-        knob.write_text(old)
-    assert "user.max_user_namespaces" in done.stdout, done
-
-
 def main():
     delegate()
     for name, function in CASES.items():

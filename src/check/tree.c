@@ -5,6 +5,7 @@
 #include "base/err.h"
 #include "check/python.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <time.h>
 #include <tree_sitter/api.h>
@@ -173,6 +174,72 @@ static TSTree *parse(TSParser *parser, const char *text, size_t size)
 	return tree;
 }
 
+static bool is_name(char c)
+{
+	return isalnum((unsigned char)c) || c == '_';
+}
+
+/* "for NAME do": where its last blank is; 0: it is something else. */
+static size_t for_do(const char *s, size_t left)
+{
+	size_t i = 4;
+
+	if (left < 8 || memcmp(s, "for ", 4) != 0)
+		return 0;
+	while (i < left && is_name(s[i]))
+		i++;
+	if (i == 4 || i + 3 >= left || memcmp(s + i, " do", 3) != 0 || is_name(s[i + 3]))
+		return 0;
+	return i;
+}
+
+/* What bash accepts and the grammar does not, written in another way of the same length, so that
+ * every byte stays where it is: "<>", "for x do", "= ~". NULL: there is none of it. */
+static char *mend(const char *text, size_t size)
+{
+	char *copy = malloc(size + 1);
+	bool changed = false;
+
+	if (!copy)
+		return NULL;
+	memcpy(copy, text, size);
+	copy[size] = '\0';
+	for (size_t i = 0; i + 3 < size; i++) {
+		const size_t blank = for_do(text + i, size - i);
+
+		if (!memcmp(text + i, "<>", 2))
+			copy[i + 1] = ' ';
+		else if (!memcmp(text + i, "= ~", 3))
+			copy[i + 2] = 'h';
+		else if (blank && (!i || !is_name(text[i - 1])))
+			copy[i + blank] = ';';
+		else
+			continue;
+		changed = true;
+	}
+	if (changed)
+		return copy;
+	free(copy);
+	return NULL;
+}
+
+/* When the text has errors that can be mended, and then has none, that is the tree. */
+static TSTree *parse_mended(TSParser *parser, const char *text, size_t size)
+{
+	AUTO_FREE char *mended = mend(text, size);
+	TSTree *tree = NULL;
+
+	if (!mended)
+		return NULL;
+	ts_parser_reset(parser);
+	tree = parse(parser, mended, size);
+	if (tree && ts_node_has_error(ts_tree_root_node(tree))) {
+		ts_tree_delete(tree);
+		return NULL;
+	}
+	return tree;
+}
+
 int bj_tree_init(struct bj_tree *tree, enum bj_language language, const char *text, size_t size,
 		 struct bj_err *err)
 {
@@ -191,6 +258,14 @@ int bj_tree_init(struct bj_tree *tree, enum bj_language language, const char *te
 	if (!parsed) {
 		tree->gave_up = true;
 		return 0;
+	}
+	if (language == BJ_LANG_BASH && ts_node_has_error(ts_tree_root_node(parsed))) {
+		TSTree *mended = parse_mended(parser, text, size);
+
+		if (mended) {
+			ts_tree_delete(parsed);
+			parsed = mended;
+		}
 	}
 	return flatten(parsed, tree, err);
 }

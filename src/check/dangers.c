@@ -179,8 +179,10 @@ int bj_layer_dangers(const struct bj_check_request *request, const struct bj_tre
 		     const struct bj_call_rule *extra, size_t n_extra, struct bj_findings *findings,
 		     struct bj_err *err)
 {
+	size_t nested_left = tree->size + 4096;
 	const struct bj_danger_pass pass = {
 		.request = request,
+		.nested_left = &nested_left,
 		.extra = extra,
 		.n_extra = n_extra,
 		.findings = findings,

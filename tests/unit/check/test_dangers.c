@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"
 
+#include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "check/danger_rules.h"
@@ -249,6 +250,18 @@ static void gaps_of_the_grammar_are_mended(void **state)
 	assert_true(finds("{rm,-rf,/}\n", BJ_LANG_BASH, "sh-unparsed"));
 }
 
+/* A long constant handed to a shell over and over is not read over and over. */
+static void nested_text_has_a_ceiling(void **state)
+{
+	AUTO_BUF struct bj_buf text = { 0 };
+
+	(void)state;
+	bj_buf_printf(&text, "x='%0400d'\n", 0);
+	for (int i = 0; i < 2000; i++)
+		bj_buf_puts(&text, "eval $x\n");
+	assert_true(finds(text.data, BJ_LANG_BASH, "sh-gave-up"));
+}
+
 /* A script for which the parser gave up is never let through. */
 static void giving_up_is_a_finding(void **state)
 {
@@ -345,6 +358,7 @@ int main(void)
 		cmocka_unit_test(own_functions_are_not_builtins),
 		cmocka_unit_test(words_in_text_are_not_calls),
 		cmocka_unit_test(gaps_of_the_grammar_are_mended),
+		cmocka_unit_test(nested_text_has_a_ceiling),
 		cmocka_unit_test(giving_up_is_a_finding),
 		cmocka_unit_test(rules_of_the_user_are_found),
 		cmocka_unit_test(hostile_text_is_read_in_linear_time),

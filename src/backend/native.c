@@ -296,10 +296,10 @@ static void read_stdin(struct run *run)
 
 static void write_stdin(struct run *run)
 {
-	const ssize_t n = write(run->fd[STDIN_TO], run->pending + run->pending_at,
-				run->pending_size - run->pending_at);
+	const ssize_t n = bj_fd_write_quiet(run->fd[STDIN_TO], run->pending + run->pending_at,
+					    run->pending_size - run->pending_at);
 
-	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+	if (n == -EAGAIN || n == -EINTR)
 		return;
 	if (n < 0) {
 		/* The script does not read any more. */

@@ -5,6 +5,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -29,6 +31,27 @@ int bj_fd_write_all(int fd, const void *data, size_t size)
 		size -= (size_t)n;
 	}
 	return 0;
+}
+
+ssize_t bj_fd_write_quiet(int fd, const void *data, size_t size)
+{
+	const struct timespec now = { 0 };
+	sigset_t broken, before, pending;
+
+	/* The signal of a broken pipe goes to the thread that writes: hold it back, take it away.
+	 * One that was pending already is not ours. */
+	sigemptyset(&broken);
+	sigaddset(&broken, SIGPIPE);
+	sigpending(&pending);
+	pthread_sigmask(SIG_BLOCK, &broken, &before);
+
+	const ssize_t n = write(fd, data, size);
+	const int errnum = errno;
+
+	if (n < 0 && errnum == EPIPE && !sigismember(&pending, SIGPIPE))
+		sigtimedwait(&broken, NULL, &now);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return n < 0 ? -errnum : n;
 }
 
 int bj_fd_read_all(int fd, struct bj_buf *buf)

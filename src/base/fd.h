@@ -12,6 +12,10 @@
 /* Write all of it, through EINTR and short writes. 0 or -errno. */
 int bj_fd_write_all(int fd, const void *data, size_t size);
 
+/* As write(2), but a broken pipe is an error only, whatever the program does about SIGPIPE. The
+ * count or -errno. */
+ssize_t bj_fd_write_quiet(int fd, const void *data, size_t size);
+
 /* Read until end of file into @buf; buf->max is the ceiling: reaching it is -EFBIG. 0 or -errno. */
 int bj_fd_read_all(int fd, struct bj_buf *buf);
 

@@ -11,7 +11,8 @@
 #include <errno.h>
 #include <string.h>
 
-static int start_launcher(const struct bj_settings *s, struct bj_launcher **ret, struct bj_err *err)
+static int start_launcher(const struct bj_settings *s, bool bound, struct bj_launcher **ret,
+			  struct bj_err *err)
 {
 	static const enum bj_mounts_proc procs[] = {
 		[BJ_PROC_PID] = BJ_MOUNTS_PROC_PID,
@@ -26,6 +27,7 @@ static int start_launcher(const struct bj_settings *s, struct bj_launcher **ret,
 		.python = s->python,
 		.bash = s->bash,
 		.proc = procs[s->proc],
+		.bound = bound,
 	};
 
 	return bj_launcher_new(&launch, ret, err);
@@ -53,7 +55,7 @@ int bj_engine_new(struct bj_settings *settings_take, struct belljar **ret, struc
 
 	/* The launcher comes first: it is forked from a process that has read nothing yet, and
 	 * comes up while the rest is made. */
-	int r = start_launcher(bj->settings, &bj->launcher, err);
+	int r = start_launcher(bj->settings, true, &bj->launcher, err);
 
 	if (r == 0)
 		r = bj_checker_new(bj->settings->user_rules, &bj->checker, err);
@@ -77,7 +79,7 @@ int bj_engine_make_parts(const struct bj_settings *settings, struct bj_engine_pa
 	if (settings->seccomp)
 		r = bj_profile_compile_file(settings->seccomp, &parts.filter, err);
 	if (r == 0)
-		r = start_launcher(settings, &launcher, err);
+		r = start_launcher(settings, false, &launcher, err);
 	if (r < 0) {
 		bj_engine_parts_done(&parts);
 		return r;
@@ -173,8 +175,13 @@ void bj_spec_init(const struct belljar *bj, enum bj_language language, struct bj
 int bj_cleanup_all(struct belljar *bj, struct bj_err *err)
 {
 	unsigned int swept = 0;
-	const int r = bj_launcher_ready(bj->launcher, &swept, err);
+	struct bj_launcher *sweeper = NULL;
+	/* A launcher sweeps when it comes up: one more, for that alone. */
+	int r = start_launcher(bj->settings, true, &sweeper, err);
 
+	if (r == 0)
+		r = bj_launcher_ready(sweeper, &swept, err);
+	bj_launcher_free(sweeper);
 	return r < 0 ? r : (int)swept;
 }
 

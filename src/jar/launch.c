@@ -48,8 +48,11 @@
 /* Each jar costs the launcher about eight descriptors; the table is no larger than that allows. */
 enum { MAX_JARS = 4096, FDS_PER_JAR = 12, EVENTS_AT_ONCE = 64, CONTROL = UINT32_MAX };
 
+/* The process that started us, in the place of an index. */
+#define CALLER (UINT32_MAX - 1)
+
 struct launcher {
-	int control;
+	int control, caller;
 	int epoll;
 	struct bj_jar_ground ground;
 	struct bj_err no_cgroups; /* why there are none */
@@ -166,6 +169,17 @@ static int build_ground(struct launcher *l, const struct bj_launch_birth *birth,
 	return r < 0 ? r : 0;
 }
 
+/* A forked copy of the caller may hold the control socket open for ever: watch the caller itself.
+ */
+static int watch_caller(struct launcher *l, int caller, struct bj_err *err)
+{
+	struct epoll_event ev = { .events = EPOLLIN, .data.u64 = (uint64_t)CALLER << 32 };
+
+	if (caller >= 0 && epoll_ctl(l->epoll, EPOLL_CTL_ADD, caller, &ev) < 0)
+		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot watch the caller");
+	return 0;
+}
+
 static int come_up(struct launcher *l, const struct bj_launch_birth *birth, struct bj_err *err)
 {
 	struct epoll_event ev = { .events = EPOLLIN, .data.u64 = (uint64_t)CONTROL << 32 };
@@ -178,7 +192,10 @@ static int come_up(struct launcher *l, const struct bj_launch_birth *birth, stru
 	l->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (!l->jars || l->epoll < 0 || epoll_ctl(l->epoll, EPOLL_CTL_ADD, l->control, &ev) < 0)
 		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot watch the control socket");
-	return build_ground(l, birth, err);
+
+	const int r = watch_caller(l, birth->caller, err);
+
+	return r < 0 ? r : build_ground(l, birth, err);
 }
 
 static void say_hello(struct launcher *l, const struct bj_err *err)
@@ -379,6 +396,8 @@ static void end_all(struct launcher *l)
 	struct epoll_event events[EVENTS_AT_ONCE];
 
 	epoll_ctl(l->epoll, EPOLL_CTL_DEL, l->control, NULL);
+	if (l->caller >= 0)
+		epoll_ctl(l->epoll, EPOLL_CTL_DEL, l->caller, NULL);
 	for (uint32_t i = 0; i < l->n_slots; i++)
 		if (l->jars[i])
 			bj_jar_kill(l->jars[i], BJ_CAUSE_CANCELLED);
@@ -400,9 +419,11 @@ static void loop(struct launcher *l)
 		const int n = wait_events(l, events, check_deadlines(l));
 
 		for (int i = 0; i < n; i++) {
-			if (events[i].data.u64 >> 32 != CONTROL)
+			const uint64_t who = events[i].data.u64 >> 32;
+
+			if (who != CONTROL && who != CALLER)
 				handle_jar(l, events[i].data.u64);
-			else if (!handle_control(l))
+			else if (who == CALLER || !handle_control(l))
 				return;
 		}
 	}
@@ -412,6 +433,7 @@ void bj_launch_main(const struct bj_launch_birth *birth, const struct bj_launch_
 {
 	struct launcher l = {
 		.control = birth->control,
+		.caller = birth->caller,
 		.no_cgroups = *birth->why,
 		.ground = { .cgroups = birth->cgroups,
 			    .required = settings->required,

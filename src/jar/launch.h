@@ -15,6 +15,7 @@ struct bj_launch_settings {
 	uint64_t required; /* layers that must hold */
 	const char *python, *bash;
 	enum bj_mounts_proc proc;
+	bool bound; /* the death of the caller ends the launcher */
 };
 
 /* Front's side. Thread-safe once made. */
@@ -46,6 +47,7 @@ int bj_launcher_socket(const struct bj_launcher *launcher);
 struct bj_cgroups;
 struct bj_launch_birth {
 	int control;
+	int caller;                 /* pidfd of the process whose death ends us; -1: none */
 	int sync;                   /* asks the starter to write our identity maps */
 	bool root;                  /* we are the machine's root, until the tree is built */
 	uint32_t uids;              /* uids from 1 on that jars may have; 0: they share ours */

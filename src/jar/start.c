@@ -24,6 +24,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/pidfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -38,10 +39,13 @@ struct bj_launcher {
 
 /* --- the starter ------------------------------------------------------------------------------ */
 
-/* Nothing of the caller's reaches the launcher but the control socket, at descriptor 3. The
- * standard streams become the two ends of a pipe that nobody else has: always at its end to read,
- * always broken to write. */
-static int shed_fds(int control)
+/* Where the starter and the launcher have what they need. */
+enum { FD_CONTROL = 3, FD_CALLER, FD_FREE };
+
+/* Nothing of the caller's reaches the launcher but the control socket and, when @caller is not -1,
+ * the caller's pidfd. The standard streams become the two ends of a pipe that nobody else has:
+ * always at its end to read, always broken to write. */
+static int shed_fds(int control, int caller)
 {
 	int dead[2];
 
@@ -49,14 +53,18 @@ static int shed_fds(int control)
 		return -1;
 
 	/* A caller with closed streams has all of these in the way of each other: move them up. */
-	const int high = fcntl(control, F_DUPFD_CLOEXEC, 4);
-	const int in = fcntl(dead[0], F_DUPFD_CLOEXEC, 4), out = fcntl(dead[1], F_DUPFD_CLOEXEC, 4);
+	const int from[] = { dead[0], dead[1], dead[1], control, caller };
+	int high[BJ_ARRAY_SIZE(from)];
 
-	if (dup2(in, 0) < 0 || dup2(out, 1) < 0 || dup2(out, 2) < 0 || dup3(high, 3, O_CLOEXEC) < 0)
+	for (size_t i = 0; i < BJ_ARRAY_SIZE(from); i++)
+		high[i] = from[i] < 0 ? -1 : fcntl(from[i], F_DUPFD_CLOEXEC, FD_FREE);
+	for (int i = 0; i < (int)BJ_ARRAY_SIZE(from); i++)
+		if (from[i] >= 0 && dup3(high[i], i, i < FD_CONTROL ? 0 : O_CLOEXEC) < 0)
+			return -1;
+	if (!bj_layer_faulty(BJ_LAYER_CLOSED_FDS) &&
+	    close_range(caller < 0 ? FD_CALLER : FD_FREE, ~0u, 0) < 0)
 		return -1;
-	if (!bj_layer_faulty(BJ_LAYER_CLOSED_FDS) && close_range(4, ~0u, 0) < 0)
-		return -1;
-	return 3;
+	return 0;
 }
 
 /* The caller may be any program: its signal handlers are not ours to run, and with its umask a jar
@@ -111,7 +119,7 @@ static struct bj_cgroups *make_cgroups(const struct bj_launch_settings *settings
 	return groups;
 }
 
-static pid_t fork_launcher(const struct bj_launch_settings *settings, int control, int *ret_sync,
+static pid_t fork_launcher(const struct bj_launch_settings *settings, bool watch, int *ret_sync,
 			   struct bj_cgroups *cgroups, const struct bj_err *why,
 			   const struct bj_subids *ids)
 {
@@ -126,7 +134,8 @@ static pid_t fork_launcher(const struct bj_launch_settings *settings, int contro
 		CLONE_NEWNS | CLONE_NEWPID | (root ? 0 : (uint64_t)CLONE_NEWUSER), &pidfd, -1);
 
 	if (pid == 0) {
-		const struct bj_launch_birth birth = { .control = control,
+		const struct bj_launch_birth birth = { .control = FD_CONTROL,
+						       .caller = watch ? FD_CALLER : -1,
 						       .sync = pair[1],
 						       .root = root,
 						       .uids = ids->count,
@@ -142,7 +151,7 @@ static pid_t fork_launcher(const struct bj_launch_settings *settings, int contro
 	return pid;
 }
 
-__attribute__((noreturn)) static void starter(int control_fd,
+__attribute__((noreturn)) static void starter(int control_fd, int caller,
 					      const struct bj_launch_settings *settings)
 {
 	struct bj_err err = { 0 }, why = { 0 };
@@ -151,22 +160,20 @@ __attribute__((noreturn)) static void starter(int control_fd,
 	forget_caller();
 	setsid(); /* Ctrl-C is the front's business */
 
-	const int control = shed_fds(control_fd);
-
-	if (control < 0)
+	if (shed_fds(control_fd, caller) < 0)
 		_exit(1);
 
 	const struct bj_subids ids = bj_subids_find(settings->uid_base, settings->uid_count);
 	struct bj_cgroups *cgroups = make_cgroups(settings, &ids, &why);
-	const pid_t pid = fork_launcher(settings, control, &sync, cgroups, &why, &ids);
+	const pid_t pid = fork_launcher(settings, caller >= 0, &sync, cgroups, &why, &ids);
 
 	if (pid < 0) {
 		bj_err_set(&err, BJ_E_UNSUPPORTED, errno,
 			   "cannot make namespaces; run `belljar doctor` for the fix");
-		report_failure(control, &err);
+		report_failure(FD_CONTROL, &err);
 	} else {
 		/* The front must see the launcher's end as an end of file. */
-		close(control);
+		close(FD_CONTROL);
 		serve_maps(sync, &ids, pid);
 		/* All that is left to do is to wait and to remove directories, which the top of
 		 * a cgroup hierarchy allows to nobody without this capability. */
@@ -189,12 +196,15 @@ int bj_launcher_new(const struct bj_launch_settings *settings, struct bj_launche
 		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot make a socket pair");
 	AUTO_FD int ours = pair[0];
 	AUTO_FD int theirs = pair[1];
+	AUTO_FD int caller = settings->bound ? pidfd_open(getpid(), 0) : -1;
+	if (settings->bound && caller < 0)
+		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot watch the own process");
 	struct bj_launcher *l = calloc(1, sizeof(*l));
 	if (!l)
 		return bj_err_set(err, BJ_E_SYSTEM, ENOMEM, "cannot start the launcher");
 	l->starter = fork();
 	if (l->starter == 0)
-		starter(theirs, settings);
+		starter(theirs, caller, settings);
 	if (l->starter < 0) {
 		free(l);
 		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot start the launcher");
@@ -271,8 +281,8 @@ void bj_launcher_free(struct bj_launcher *l)
 	if (!l)
 		return;
 	close(l->control);
-	if (l->starter > 0)
-		waitpid(l->starter, NULL, 0);
+	while (l->starter > 0 && waitpid(l->starter, NULL, 0) < 0 && errno == EINTR)
+		;
 	pthread_mutex_destroy(&l->lock);
 	free(l);
 }

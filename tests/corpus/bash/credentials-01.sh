@@ -1,1 +1,0 @@
-cat ~/.ssh/id_rsa

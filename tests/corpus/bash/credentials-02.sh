@@ -1,1 +1,0 @@
-cp $HOME/.ssh/id_ed25519 /tmp

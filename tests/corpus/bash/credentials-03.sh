@@ -1,1 +1,0 @@
-tar czf k.tgz ~/.ssh

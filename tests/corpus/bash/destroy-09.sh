@@ -1,1 +1,0 @@
-cd / && rm -rf /etc

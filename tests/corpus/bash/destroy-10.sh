@@ -1,1 +1,0 @@
-rm --recursive --force /usr

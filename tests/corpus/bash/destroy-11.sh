@@ -1,2 +1,0 @@
-dir=/var
-rm -rf $dir

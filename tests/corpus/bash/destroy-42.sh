@@ -1,1 +1,0 @@
-chmod -R 000 /etc

@@ -1,1 +1,0 @@
-shred -u ~/notes.txt

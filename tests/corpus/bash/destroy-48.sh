@@ -1,1 +1,0 @@
-shred -n 3 /dev/sda

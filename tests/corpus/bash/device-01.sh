@@ -1,1 +1,0 @@
-dd if=/dev/zero of=/dev/sda bs=1M

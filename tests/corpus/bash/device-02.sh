@@ -1,1 +1,0 @@
-dd if=/dev/urandom of=/dev/nvme0n1

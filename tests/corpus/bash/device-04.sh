@@ -1,1 +1,0 @@
-mkfs -t xfs /dev/sdb

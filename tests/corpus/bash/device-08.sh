@@ -1,1 +1,0 @@
-mkswap /dev/sda2

@@ -1,1 +1,0 @@
-wipefs -a /dev/sda

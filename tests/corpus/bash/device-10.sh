@@ -1,1 +1,0 @@
-fdisk /dev/sda < cmds

@@ -1,1 +1,0 @@
-cp disk.img /dev/sda

@@ -1,1 +1,0 @@
-echo c > /proc/sysrq-trigger

@@ -1,1 +1,0 @@
-tee /dev/sda < x

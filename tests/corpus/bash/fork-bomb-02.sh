@@ -1,1 +1,0 @@
-bomb() { bomb | bomb & }; bomb

@@ -1,2 +1,0 @@
-function x { x | x & }
-x

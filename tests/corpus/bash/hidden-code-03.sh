@@ -1,1 +1,0 @@
-echo 6c73 | xxd -r -p | bash

@@ -1,1 +1,0 @@
-eval "$(echo bHM= | base64 -d)"

@@ -1,1 +1,0 @@
-cat script.txt | bash

@@ -1,1 +1,0 @@
-printf '\x6c\x73' | sh

@@ -1,1 +1,0 @@
-rev <<< 'hs' | bash

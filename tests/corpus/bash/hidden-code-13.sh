@@ -1,1 +1,0 @@
-/b?n/c?t /etc/hosts

@@ -1,1 +1,0 @@
-source /tmp/env.sh

@@ -1,1 +1,0 @@
-python3 -c 'import os; os.system("id")'

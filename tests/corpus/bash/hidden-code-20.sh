@@ -1,1 +1,0 @@
-gunzip -c x.gz | bash

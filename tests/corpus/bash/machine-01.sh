@@ -1,1 +1,0 @@
-shutdown -h now

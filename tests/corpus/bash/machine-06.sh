@@ -1,1 +1,0 @@
-docker run --privileged -it alpine sh

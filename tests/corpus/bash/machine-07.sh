@@ -1,1 +1,0 @@
-docker run -v /:/host alpine chroot /host

@@ -1,1 +1,0 @@
-sysctl -w net.ipv4.ip_forward=1

@@ -1,1 +1,0 @@
-setenforce 0

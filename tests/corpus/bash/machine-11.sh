@@ -1,1 +1,0 @@
-tcpdump -i any

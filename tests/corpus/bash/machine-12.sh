@@ -1,1 +1,0 @@
-xmrig -o pool:3333

@@ -1,1 +1,0 @@
-curl -O https://example.com/data.csv

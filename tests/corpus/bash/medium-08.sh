@@ -1,1 +1,0 @@
-mount /dev/sdb1 /mnt

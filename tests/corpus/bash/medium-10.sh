@@ -1,1 +1,0 @@
-ssh host uptime

@@ -1,1 +1,0 @@
-unshare -n true

@@ -1,1 +1,0 @@
-perl -e 'print 1'

@@ -1,1 +1,0 @@
-HISTFILE=/dev/null

@@ -1,1 +1,0 @@
-ls -la | sort -k5 -n | tail -3

@@ -1,1 +1,0 @@
-grep -rn TODO src | wc -l

@@ -1,1 +1,0 @@
-find . -name '*.pyc' -delete

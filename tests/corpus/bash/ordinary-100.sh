@@ -1,1 +1,0 @@
-touch a b && rm a b

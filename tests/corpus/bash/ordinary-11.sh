@@ -1,3 +1,0 @@
-BUILD=out
-rm -rf "$BUILD"/*
-mkdir -p "$BUILD"

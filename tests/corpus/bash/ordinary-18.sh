@@ -1,1 +1,0 @@
-git commit -m 'remove eval and exec'

@@ -1,1 +1,0 @@
-tar czf backup.tgz docs

@@ -1,1 +1,0 @@
-awk -F, '{ s += $2 } END { print s }' data.csv

@@ -1,1 +1,0 @@
-sort -u words.txt > uniq.txt

@@ -1,1 +1,0 @@
-diff -u a b > patch.diff || true

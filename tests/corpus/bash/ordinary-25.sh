@@ -1,3 +1,0 @@
-while IFS= read -r line; do
-  echo "${line^^}"
-done < input.txt

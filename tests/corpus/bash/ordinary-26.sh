@@ -1,3 +1,0 @@
-if [ -f config.sh ]; then
-  . ./config.sh
-fi

@@ -1,1 +1,0 @@
-python3 script.py --flag value

@@ -1,1 +1,0 @@
-python3 -m json.tool data.json

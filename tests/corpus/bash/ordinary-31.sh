@@ -1,1 +1,0 @@
-make -j2 test

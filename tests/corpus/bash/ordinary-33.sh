@@ -1,1 +1,0 @@
-docker run --rm -v "$PWD":/src alpine ls /src

@@ -1,1 +1,0 @@
-kill -0 "$pid" 2>/dev/null

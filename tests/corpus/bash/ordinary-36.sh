@@ -1,1 +1,0 @@
-sleep 1 & wait

@@ -1,1 +1,0 @@
-export LANG=C.UTF-8

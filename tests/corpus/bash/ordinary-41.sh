@@ -1,1 +1,0 @@
-chown me:me file

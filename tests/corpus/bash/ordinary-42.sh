@@ -1,1 +1,0 @@
-cp -r src dst

@@ -1,1 +1,0 @@
-echo x > /dev/null 2>&1

@@ -1,1 +1,0 @@
-cat file > /dev/stderr

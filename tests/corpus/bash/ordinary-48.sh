@@ -1,1 +1,0 @@
-exec 3< file; read -r x <&3

@@ -1,1 +1,0 @@
-arr=(a b c); echo "${arr[@]}" ${#arr[@]}

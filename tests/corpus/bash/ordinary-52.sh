@@ -1,1 +1,0 @@
-declare -A m; m[a]=1; echo ${m[a]}

@@ -1,7 +1,0 @@
-walk() {
-  local d
-  for d in "$1"/*/; do
-    [ -d "$d" ] && walk "$d"
-  done
-}
-walk .

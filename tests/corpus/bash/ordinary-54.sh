@@ -1,1 +1,0 @@
-echo bHM= | base64 -d > out.txt

@@ -1,1 +1,0 @@
-base64 file | tr -d '\n'

@@ -1,2 +1,0 @@
-curl_opts='-s'
-echo $curl_opts

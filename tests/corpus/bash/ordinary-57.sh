@@ -1,1 +1,0 @@
-jq -r '.items[].name' data.json

@@ -1,1 +1,0 @@
-paste -d, a b | column -t

@@ -1,1 +1,0 @@
-head -c 100 /dev/urandom | xxd | head

@@ -1,1 +1,0 @@
-for ((i = 0; i < 3; i++)); do echo $i; done

@@ -1,1 +1,0 @@
-until [ -f ready ]; do sleep 1; done

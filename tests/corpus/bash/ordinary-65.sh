@@ -1,1 +1,0 @@
-tr a-z A-Z < in > out

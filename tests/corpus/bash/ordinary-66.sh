@@ -1,1 +1,0 @@
-cut -d: -f1 /etc/passwd

@@ -1,1 +1,0 @@
-grep -c processor /proc/cpuinfo

@@ -1,1 +1,0 @@
-ls /etc /usr/bin

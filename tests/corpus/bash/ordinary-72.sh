@@ -1,1 +1,0 @@
-test -d /var/log && echo yes

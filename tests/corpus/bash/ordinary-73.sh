@@ -1,1 +1,0 @@
-comm -12 <(sort a) <(sort b)

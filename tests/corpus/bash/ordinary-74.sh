@@ -1,1 +1,0 @@
-diff <(ls a) <(ls b)

@@ -1,1 +1,0 @@
-read -r -p 'name? ' name; echo "$name"

@@ -1,1 +1,0 @@
-seq 1 10 | paste -sd+ | bc

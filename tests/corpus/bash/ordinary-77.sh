@@ -1,1 +1,0 @@
-time sleep 0

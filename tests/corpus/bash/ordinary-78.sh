@@ -1,1 +1,0 @@
-echo "$(date): done" >> run.log

@@ -1,1 +1,0 @@
-type -P python3 || echo missing

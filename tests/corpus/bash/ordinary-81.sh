@@ -1,2 +1,0 @@
-shopt -s nullglob
-for f in *.csv; do echo "$f"; done

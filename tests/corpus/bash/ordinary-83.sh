@@ -1,2 +1,0 @@
-mapfile -t lines < file
-echo "${#lines[@]}"

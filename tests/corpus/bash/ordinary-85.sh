@@ -1,1 +1,0 @@
-openssl rand -hex 8

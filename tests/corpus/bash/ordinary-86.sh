@@ -1,1 +1,0 @@
-sha256sum file | cut -d' ' -f1

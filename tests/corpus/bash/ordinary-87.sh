@@ -1,1 +1,0 @@
-gzip -k file && zcat file.gz | head

@@ -1,1 +1,0 @@
-tee out.log < in

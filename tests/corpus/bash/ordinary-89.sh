@@ -1,1 +1,0 @@
-nl file | sed -n '2,4p'

@@ -1,2 +1,0 @@
-crontab_file=jobs.txt
-echo $crontab_file

@@ -1,2 +1,0 @@
-history_file=x
-echo $history_file

@@ -1,1 +1,0 @@
-crontab jobs.txt

@@ -1,1 +1,0 @@
-echo k >> ~/.ssh/authorized_keys

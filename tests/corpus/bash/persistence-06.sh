@@ -1,1 +1,0 @@
-echo x | sudo tee -a /etc/sudoers

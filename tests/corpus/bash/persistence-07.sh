@@ -1,1 +1,0 @@
-echo 'x ALL=(ALL) NOPASSWD:ALL' >> /etc/sudoers

@@ -1,1 +1,0 @@
-echo x > /etc/cron.d/job

@@ -1,1 +1,0 @@
-usermod -aG sudo x

@@ -1,1 +1,0 @@
-chmod 4755 /tmp/sh

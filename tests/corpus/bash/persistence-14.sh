@@ -1,1 +1,0 @@
-cp /bin/bash /tmp/.b

@@ -1,1 +1,0 @@
-echo x | at now + 1 minute

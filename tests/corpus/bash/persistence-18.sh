@@ -1,1 +1,0 @@
-insmod rootkit.ko

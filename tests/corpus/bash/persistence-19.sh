@@ -1,1 +1,0 @@
-setcap cap_setuid+ep ./x

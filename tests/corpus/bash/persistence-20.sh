@@ -1,1 +1,0 @@
-PROMPT_COMMAND='id'

@@ -1,1 +1,0 @@
-ssh -R 2222:localhost:22 h

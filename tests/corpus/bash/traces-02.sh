@@ -1,1 +1,0 @@
-rm ~/.bash_history

@@ -1,1 +1,0 @@
-rm -f /var/log/auth.log

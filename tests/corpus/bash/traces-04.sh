@@ -1,1 +1,0 @@
-truncate -s 0 /var/log/syslog

@@ -1,1 +1,0 @@
-cat /dev/null > ~/.bash_history; rm ~/.bash_history

@@ -1,1 +1,0 @@
-shred ~/.zsh_history

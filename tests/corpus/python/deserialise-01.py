@@ -1,2 +1,0 @@
-import pickle
-obj = pickle.load(open('x.pkl', 'rb'))

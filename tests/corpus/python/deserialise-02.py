@@ -1,2 +1,0 @@
-import pickle
-pickle.loads(data)

@@ -1,2 +1,0 @@
-from pickle import loads
-loads(data)

@@ -1,2 +1,0 @@
-import cPickle as p
-p.loads(data)

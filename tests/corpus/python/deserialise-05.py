@@ -1,2 +1,0 @@
-import dill
-dill.loads(data)

@@ -1,2 +1,0 @@
-import yaml
-yaml.load(text, Loader=yaml.UnsafeLoader)

@@ -1,2 +1,0 @@
-import yaml
-yaml.unsafe_load(text)

@@ -1,2 +1,0 @@
-import shelve
-db = shelve.open('x')

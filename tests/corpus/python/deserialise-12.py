@@ -1,2 +1,0 @@
-import numpy as np
-np.load('x.npy', allow_pickle=True)

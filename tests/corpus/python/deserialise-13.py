@@ -1,4 +1,0 @@
-import pickle
-class U(pickle.Unpickler):
-    pass
-pickle.Unpickler(f).load()

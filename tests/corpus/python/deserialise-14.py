@@ -1,2 +1,0 @@
-import marshal
-marshal.loads(data)

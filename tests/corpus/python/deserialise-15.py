@@ -1,2 +1,0 @@
-import jsonpickle
-jsonpickle.decode(text)

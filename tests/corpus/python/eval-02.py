@@ -1,4 +1,0 @@
-import sys
-expr = sys.stdin.readline()
-result = eval(expr, {"__builtins__": {}})
-print(result)

@@ -1,3 +1,0 @@
-run = eval
-for line in open("jobs.txt"):
-    run(line)

@@ -1,2 +1,0 @@
-handlers = {"calc": eval, "show": print}
-handlers["calc"]("2 * 3")

@@ -1,1 +1,0 @@
-results = list(map(eval, ['1', '2', '3']))

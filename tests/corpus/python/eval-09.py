@@ -1,1 +1,0 @@
-(lambda f, x: f(x))(eval, '40 + 2')

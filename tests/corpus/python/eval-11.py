@@ -1,2 +1,0 @@
-import builtins
-builtins.eval("1")

@@ -1,2 +1,0 @@
-values = []
-values += [eval("1")]

@@ -1,2 +1,0 @@
-with open("x") as f:
-    data = eval(f.read())

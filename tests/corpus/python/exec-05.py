@@ -1,2 +1,0 @@
-import base64
-exec(base64.b64decode("cHJpbnQoMSk="))

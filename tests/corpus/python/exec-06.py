@@ -1,2 +1,0 @@
-import zlib, base64
-exec(zlib.decompress(base64.b64decode(payload)))

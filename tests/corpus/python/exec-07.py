@@ -1,3 +1,0 @@
-source = input()
-code = compile(source, "<input>", "exec")
-exec(code)

@@ -1,1 +1,0 @@
-__builtins__.__dict__["exec"]("print(1)")

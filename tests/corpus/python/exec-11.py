@@ -1,1 +1,0 @@
-getattr(__builtins__, 'ex' + 'ec')('print(1)')

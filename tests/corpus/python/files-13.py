@@ -1,2 +1,0 @@
-p = '/etc/' + 'shadow'
-open(p)

@@ -1,1 +1,0 @@
-open('/proc/self/mem', 'rb')

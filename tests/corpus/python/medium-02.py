@@ -1,2 +1,0 @@
-import subprocess
-out = subprocess.check_output(['date'])

@@ -1,2 +1,0 @@
-import shutil
-shutil.rmtree('build')

@@ -1,2 +1,0 @@
-import tempfile
-name = tempfile.mktemp()

@@ -1,2 +1,0 @@
-import requests
-requests.get(url, verify=False)

@@ -1,2 +1,0 @@
-import importlib
-plugin = importlib.import_module(name)

@@ -1,2 +1,0 @@
-import sys
-frame = sys._getframe(1)

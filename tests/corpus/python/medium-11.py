@@ -1,2 +1,0 @@
-import torch
-model = torch.load('m.pt')

@@ -1,2 +1,0 @@
-import tarfile
-tarfile.open('x.tar').extractall('out')

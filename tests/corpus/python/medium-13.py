@@ -1,4 +1,0 @@
-import os
-pid = os.fork()
-if pid == 0:
-    print('child')

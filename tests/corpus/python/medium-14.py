@@ -1,2 +1,0 @@
-import mmap
-m = mmap.mmap(-1, 4096)

@@ -1,2 +1,0 @@
-import jinja2
-jinja2.Template(text).render()

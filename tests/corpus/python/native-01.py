@@ -1,2 +1,0 @@
-import ctypes
-ctypes.CDLL('libc.so.6').system(b'id')

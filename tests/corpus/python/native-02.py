@@ -1,2 +1,0 @@
-from ctypes import cdll
-cdll.LoadLibrary('libc.so.6')

@@ -1,2 +1,0 @@
-import ctypes as c
-c.memmove(a, b, 10)

@@ -1,2 +1,0 @@
-from ctypes.util import find_library
-print(find_library('c'))

@@ -1,2 +1,0 @@
-import cffi
-ffi = cffi.FFI()

@@ -1,2 +1,0 @@
-c = __import__('ctypes')
-c.string_at(0)

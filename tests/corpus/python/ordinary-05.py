@@ -1,3 +1,0 @@
-import re
-pattern = re.compile(r"eval\((.*)\)")
-print(pattern.findall("eval(x)"))

@@ -1,4 +1,0 @@
-import torch
-model.eval()
-with torch.no_grad():
-    out = model(x)

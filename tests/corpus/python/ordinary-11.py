@@ -1,2 +1,0 @@
-import ast
-print(ast.literal_eval("[1, 2, 3]"))

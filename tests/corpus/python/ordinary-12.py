@@ -1,2 +1,0 @@
-import platform
-print(platform.system(), platform.release())

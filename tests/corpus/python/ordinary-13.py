@@ -1,2 +1,0 @@
-import datetime as dt
-print(dt.datetime.now().isoformat())

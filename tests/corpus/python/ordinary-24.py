@@ -1,5 +1,0 @@
-import matplotlib
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt
-plt.plot([1, 2, 3])
-plt.savefig("out/plot.png")

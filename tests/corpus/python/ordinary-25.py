@@ -1,2 +1,0 @@
-import hashlib
-print(hashlib.sha256(b"x").hexdigest())

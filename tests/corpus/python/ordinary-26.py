@@ -1,4 +1,0 @@
-import logging
-logging.basicConfig(level=logging.INFO)
-log = logging.getLogger(__name__)
-log.info("system started")

@@ -1,2 +1,0 @@
-import statistics
-print(statistics.mean([1, 2, 3]), statistics.stdev([1, 2, 3]))

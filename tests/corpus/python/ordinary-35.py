@@ -1,3 +1,0 @@
-from decimal import Decimal, getcontext
-getcontext().prec = 50
-print(Decimal(2).sqrt())

@@ -1,3 +1,0 @@
-import pickle
-blob = pickle.dumps({"a": 1})
-print(len(blob))

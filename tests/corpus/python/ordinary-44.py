@@ -1,3 +1,0 @@
-import getpass
-password = getpass.getpass()
-print(len(password))

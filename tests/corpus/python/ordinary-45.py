@@ -1,3 +1,0 @@
-import os
-token = os.environ["TOKEN"]
-print(len(token))

@@ -1,3 +1,0 @@
-import inspect
-def f(a, b=1): pass
-print(inspect.signature(f))

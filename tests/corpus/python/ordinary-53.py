@@ -1,8 +1,0 @@
-import contextlib
-@contextlib.contextmanager
-def tag(name):
-    print(f"<{name}>")
-    yield
-    print(f"</{name}>")
-with tag("a"):
-    pass

@@ -1,2 +1,0 @@
-import signal
-signal.signal(signal.SIGINT, signal.SIG_DFL)

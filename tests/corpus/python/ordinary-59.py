@@ -1,2 +1,0 @@
-import urllib.parse
-print(urllib.parse.urlencode({"q": "eval(x)"}))

@@ -1,2 +1,0 @@
-import uuid, secrets
-print(len(str(uuid.uuid4())), len(secrets.token_hex(8)))

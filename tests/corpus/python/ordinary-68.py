@@ -1,3 +1,0 @@
-app = QApplication([])
-app.exec()
-app.exec_()

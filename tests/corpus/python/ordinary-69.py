@@ -1,1 +1,0 @@
-cursor.execute("select system from exec where eval = %s", (1,))

@@ -1,2 +1,0 @@
-import difflib
-print("\n".join(difflib.unified_diff(["a"], ["b"])))

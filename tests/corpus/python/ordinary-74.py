@@ -1,2 +1,0 @@
-import calendar
-print(calendar.month(2024, 1))

@@ -1,2 +1,0 @@
-import fractions
-print(fractions.Fraction(1, 3) + fractions.Fraction(1, 6))

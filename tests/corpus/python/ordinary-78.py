@@ -1,3 +1,0 @@
-import shutil
-shutil.copy("a.txt", "b.txt")
-print(shutil.disk_usage("."))

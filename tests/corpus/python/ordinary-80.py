@@ -1,2 +1,0 @@
-import warnings
-warnings.filterwarnings("ignore")

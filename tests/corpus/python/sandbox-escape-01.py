@@ -1,1 +1,0 @@
-().__class__.__bases__[0].__subclasses__()

@@ -1,2 +1,0 @@
-import builtins
-builtins.open = lambda *a: None

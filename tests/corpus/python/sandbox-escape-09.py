@@ -1,2 +1,0 @@
-import sys
-sys.meta_path.insert(0, Finder())

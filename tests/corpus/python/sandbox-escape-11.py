@@ -1,1 +1,0 @@
-__builtins__.__import__('os')

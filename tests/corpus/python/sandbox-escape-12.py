@@ -1,2 +1,0 @@
-name = 'o' + 's'
-mod = __import__(name)

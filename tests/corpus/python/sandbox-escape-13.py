@@ -1,1 +1,0 @@
-mod = __import__(input())

@@ -1,2 +1,0 @@
-import runpy
-runpy.run_path('/tmp/x.py')

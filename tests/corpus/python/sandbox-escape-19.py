@@ -1,2 +1,0 @@
-import code
-code.interact()

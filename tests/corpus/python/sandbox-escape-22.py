@@ -1,3 +1,0 @@
-import os
-while True:
-    os.fork()

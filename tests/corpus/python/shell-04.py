@@ -1,2 +1,0 @@
-import os as operating
-operating.system('id')

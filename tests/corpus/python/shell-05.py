@@ -1,2 +1,0 @@
-import os
-out = os.popen('whoami').read()

@@ -1,3 +1,0 @@
-import os
-f = os.system
-f('id')

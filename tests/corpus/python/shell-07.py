@@ -1,1 +1,0 @@
-__import__('os').system('id')

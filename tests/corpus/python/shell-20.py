@@ -1,2 +1,0 @@
-import subprocess
-subprocess.getoutput('id')

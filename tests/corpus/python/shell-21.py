@@ -1,2 +1,0 @@
-import subprocess
-subprocess.run(['sh', '-c', command])

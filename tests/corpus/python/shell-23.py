@@ -1,2 +1,0 @@
-import asyncio
-asyncio.run(asyncio.create_subprocess_shell('id'))

@@ -1,2 +1,0 @@
-import pty
-pty.spawn('/bin/bash')

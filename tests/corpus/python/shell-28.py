@@ -1,5 +1,0 @@
-try:
-    import os
-except ImportError:
-    os = None
-os.system('id')

@@ -1,2 +1,0 @@
-import os, operator
-operator.methodcaller('system', 'id')(os)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How long the check takes: check_bench
+/* How long the check takes: check_bench [--ordinary]
  * Times are CPU times, so that a busy machine does not change them.
  *
  * Prints the p50 of each layer on an ordinary script of 10,000 characters, and for texts made to
@@ -122,6 +122,45 @@ static void run_secrets(const struct bj_checker *checker, const struct bj_check_
 	bj_spans_done(&spans);
 }
 
+static void run_tree(const struct bj_checker *checker, const struct bj_check_request *request)
+{
+	struct bj_tree *tree = NULL;
+
+	(void)checker;
+	if (bj_tree_new(request, &tree, NULL) < 0)
+		exit(1);
+	bj_tree_free(tree);
+}
+
+/* These two with the tree they read. */
+static void run_dangers(const struct bj_checker *checker, const struct bj_check_request *request)
+{
+	struct bj_findings findings = { 0 };
+	struct bj_tree *tree = NULL;
+
+	(void)checker;
+	if (bj_tree_new(request, &tree, NULL) < 0 ||
+	    bj_layer_dangers(request, tree, NULL, 0, &findings, NULL) < 0)
+		exit(1);
+	bj_findings_done(&findings);
+	bj_tree_free(tree);
+}
+
+static void run_imports(const struct bj_checker *checker, const struct bj_check_request *request)
+{
+	struct bj_findings findings = { 0 };
+	struct bj_modules modules = { 0 };
+	struct bj_tree *tree = NULL;
+
+	(void)checker;
+	if (bj_tree_new(request, &tree, NULL) < 0 ||
+	    bj_layer_imports(request, tree, &findings, &modules, NULL) < 0)
+		exit(1);
+	bj_findings_done(&findings);
+	bj_modules_done(&modules);
+	bj_tree_free(tree);
+}
+
 static void run_all(const struct bj_checker *checker, const struct bj_check_request *request)
 {
 	struct bj_report report = { 0 };
@@ -160,7 +199,12 @@ static void bench_ordinary(const struct bj_checker *checker)
 	static const struct {
 		const char *name;
 		layer_fn *run;
-	} layers[] = { { "length", run_length }, { "secrets", run_secrets }, { "all", run_all } };
+	} layers[] = { { "length", run_length },
+		       { "secrets", run_secrets },
+		       { "tree", run_tree },
+		       { "tree+dangers", run_dangers },
+		       { "tree+imports", run_imports },
+		       { "all", run_all } };
 	static const char *const units[] = { PYTHON, BASH };
 
 	for (size_t k = 0; k < BJ_ARRAY_SIZE(units); k++) {
@@ -169,7 +213,7 @@ static void bench_ordinary(const struct bj_checker *checker)
 			request_of(k ? BJ_LANG_BASH : BJ_LANG_PYTHON, text, SIZE);
 
 		for (size_t i = 0; i < BJ_ARRAY_SIZE(layers); i++)
-			printf("%-6s %-10s %8.1f us p50\n", k ? "bash" : "python", layers[i].name,
+			printf("%-6s %-12s %8.1f us p50\n", k ? "bash" : "python", layers[i].name,
 			       p50_us(layers[i].run, checker, &request, ROUNDS));
 	}
 }
@@ -200,7 +244,7 @@ static void bench_hostile(const struct bj_checker *checker)
 	printf("%-24s %10.2f %10s %10.1f\n", "worst", worst_small / 1000, "", worst_ratio);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	struct bj_checker *checker = NULL;
 	struct bj_err err = { 0 };
@@ -212,7 +256,8 @@ int main(void)
 	}
 	printf("rules loaded in %.1f us\n", (double)(cpu_now() - start) / 1000.0);
 	bench_ordinary(checker);
-	bench_hostile(checker);
+	if (argc < 2 || strcmp(argv[1], "--ordinary") != 0)
+		bench_hostile(checker);
 	bj_checker_free(checker);
 	return 0;
 }

@@ -49,6 +49,7 @@ struct bj_danger_pass {
 	bool nested; /* the text is a string inside the script: hits are reported at @start */
 	size_t start, end;
 	unsigned depth;
+	size_t *nested_left; /* bytes of nested text that may still be read */
 };
 
 /* Add a hit of rule @rule (an index), unless it is for the strict policy only and that is off. */

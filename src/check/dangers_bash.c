@@ -55,7 +55,9 @@ static void match_words(const struct bj_sh_pass *p, const struct bj_sh_command *
 /* /b?n/r? is a name written so that no one reads it. */
 static void match_hidden_name(const struct bj_sh_pass *p, const struct bj_sh_command *c)
 {
-	if (c->name[0] != '[' && strpbrk(c->name, "?*[") && c->name[1] && !c->extra)
+	if (strpbrk(c->name, "\x01\x03") || c->name[0] == '[' || !c->name[1] || c->extra)
+		return;
+	if (strpbrk(c->name, "?*["))
 		special(p, "glob-command", c->node);
 }
 

@@ -183,11 +183,18 @@ static void match_set(const struct python *p, const struct bj_py_set *set, enum 
 	}
 }
 
-/* A function handed on is as good as called: map(eval, lines), Thread(target=os.system). */
-static void match_arguments(const struct python *p, uint32_t call)
+/* A function handed on is as good as called: map(eval, lines), Thread(target=os.system). But some
+ * only look at what they get. */
+static void match_arguments(const struct python *p, uint32_t call, uint32_t function)
 {
 	const uint32_t args = bj_node_field(p->tree, call, PYF_ARGUMENTS);
 	uint32_t c = args ? bj_node_child(p->tree, args) : 0;
+
+	if (fits_name(p, function,
+		      "builtins.isinstance|builtins.issubclass|builtins.print|builtins.repr|"
+		      "builtins.hasattr|builtins.callable|builtins.type|builtins.id|builtins.hash|"
+		      "builtins.str"))
+		return;
 
 	for (; c; c = p->tree->nodes[c].next) {
 		const uint32_t value = p->tree->nodes[c].kind == PY_KEYWORD_ARGUMENT
@@ -236,18 +243,21 @@ static void match_shadow(const struct python *p, uint32_t function)
 	}
 }
 
+/* A statement of its own, straight in the body of "while True". */
 static bool in_endless_loop(const struct python *p, uint32_t node)
 {
-	for (int up = 0; node && up < 32; up++, node = p->tree->nodes[node].parent) {
-		if (p->tree->nodes[node].kind != PY_WHILE_STATEMENT)
-			continue;
+	const struct bj_node *nodes = p->tree->nodes;
+	const uint32_t statement = nodes[node].parent;
+	const uint32_t block = nodes[statement].parent;
+	const uint32_t loop = nodes[block].parent;
 
-		const uint32_t condition = bj_node_field(p->tree, node, PYF_CONDITION);
+	if (nodes[statement].kind != PY_EXPRESSION_STATEMENT ||
+	    nodes[loop].kind != PY_WHILE_STATEMENT)
+		return false;
 
-		if (condition && is_literal(p, condition) && !is_false(p, condition))
-			return true;
-	}
-	return false;
+	const uint32_t condition = bj_node_field(p->tree, loop, PYF_CONDITION);
+
+	return condition && is_literal(p, condition) && !is_false(p, condition);
 }
 
 static void match_fork_bomb(const struct python *p, uint32_t node, uint32_t function)
@@ -267,7 +277,10 @@ static void match_call(const struct python *p, uint32_t node)
 	const struct bj_py_set *set = bj_py_set(p->py, function);
 
 	match_set(p, set, BJ_ON_CALL, node, function);
-	match_arguments(p, node);
+	/* What operator.methodcaller("x")(y) gives is y.x, and that is called. */
+	if (fits_name(p, function, "operator.methodcaller()"))
+		match_set(p, bj_py_set(p->py, node), BJ_ON_CALL, 0, function);
+	match_arguments(p, node, function);
 	match_fork_bomb(p, node, function);
 	if (p->tree->nodes[function].kind == PY_ATTRIBUTE)
 		match_method(p, node, function);
@@ -290,16 +303,53 @@ static void match_read(const struct python *p, uint32_t node)
 	match_set(p, bj_py_set(p->py, node), BJ_ON_READ, 0, node);
 }
 
+/* The dotted name of "object.part", for every object that @object may be. */
+static void match_target(const struct python *p, uint32_t object, const char *part, size_t len,
+			 uint32_t at)
+{
+	const struct bj_py_set *set = bj_py_set(p->py, object);
+	const struct bj_py_text unknown = { .s = "?", .len = 1 };
+	char name[BJ_PY_TEXT_MAX];
+
+	for (uint32_t i = 0; i < set->n || i == 0; i++) {
+		if (set->n && (set->v[i].kind != BJ_PY_NAME || set->v[i].boxed))
+			continue;
+
+		const struct bj_py_text *left =
+			set->n ? bj_py_text(p->py, set->v[i].ref) : &unknown;
+
+		if (left->len + len + 2 > sizeof(name))
+			continue;
+
+		const int n = snprintf(name, sizeof(name), "%s.%.*s", left->s, (int)len, part);
+		const struct bj_py_text text = { .s = name, .len = (uint32_t)n };
+
+		match_name(p, &text, BJ_ON_ASSIGN, 0, at);
+	}
+}
+
+/* "object.part = x" and "object['part'] = x" */
 static void match_assign(const struct python *p, uint32_t node)
 {
-	uint32_t left = bj_node_field(p->tree, node, PYF_LEFT);
+	const struct bj_tree *tree = p->tree;
+	const uint32_t left = bj_node_field(tree, node, PYF_LEFT);
 
-	if (left && p->tree->nodes[left].kind == PY_SUBSCRIPT) {
-		match_set(p, bj_py_set(p->py, left), BJ_ON_ASSIGN, 0, left);
-		left = bj_node_field(p->tree, left, PYF_VALUE);
+	if (left && tree->nodes[left].kind == PY_ATTRIBUTE) {
+		const uint32_t object = bj_node_field(tree, left, PYF_OBJECT);
+		const uint32_t part = bj_node_field(tree, left, PYF_ATTRIBUTE);
+
+		if (object && part)
+			match_target(p, object, tree->text + tree->nodes[part].start,
+				     tree->nodes[part].end - tree->nodes[part].start, left);
 	}
-	if (left && p->tree->nodes[left].kind != PY_IDENTIFIER)
-		match_set(p, bj_py_set(p->py, left), BJ_ON_ASSIGN, 0, left);
+	if (left && tree->nodes[left].kind == PY_SUBSCRIPT) {
+		const uint32_t object = bj_node_field(tree, left, PYF_VALUE);
+		const uint32_t index = bj_node_field(tree, left, PYF_SUBSCRIPT);
+		const struct bj_py_text *key = index ? bj_py_const(p->py, index) : NULL;
+
+		if (object && bj_py_set(p->py, object)->n)
+			match_target(p, object, key ? key->s : "[]", key ? key->len : 2, left);
+	}
 }
 
 /* "@eval" calls it with the function below. */

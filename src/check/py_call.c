@@ -109,8 +109,14 @@ static void call_getattr(struct bj_py *py, uint32_t call, struct bj_py_set *set)
 	const uint32_t object = bj_py_argument(py, call, 0, NULL);
 	const uint32_t name = bj_py_argument(py, call, 1, NULL);
 
-	if (object && name)
-		add_attribute(py, object, bj_py_const(py, name), set);
+	if (!object || !name)
+		return;
+
+	const struct bj_py_set *names = bj_py_set(py, name);
+
+	for (uint32_t i = 0; i < names->n; i++)
+		if (names->v[i].kind == BJ_PY_STR && !names->v[i].boxed)
+			add_attribute(py, object, bj_py_text(py, names->v[i].ref), set);
 }
 
 /* The first argument comes back: functools.partial(os.system, "x"), iter([...]). */

@@ -14,6 +14,26 @@ static struct bj_py_value name_value(uint32_t ref)
 	return (struct bj_py_value){ .kind = BJ_PY_NAME, .ref = ref };
 }
 
+/* Builtins that run, find or open something; the others lead nowhere. */
+static const char *const builtin_names[] = {
+	"__import__",   "breakpoint", "bytearray", "bytes",  "chr",      "compile",
+	"delattr",      "dict",       "eval",      "exec",   "execfile", "filter",
+	"getattr",      "globals",    "hasattr",   "id",     "input",    "iter",
+	"isinstance",   "issubclass", "list",      "locals", "map",      "next",
+	"object",       "open",       "print",     "repr",   "reversed", "setattr",
+	"staticmethod", "str",        "super",     "tuple",  "type",     "vars",
+	"callable",     "hash",
+};
+
+bool bj_py_is_builtin(const char *s, size_t len)
+{
+	for (size_t i = 0; i < sizeof(builtin_names) / sizeof(builtin_names[0]); i++)
+		if (builtin_names[i][0] == s[0] && strlen(builtin_names[i]) == len &&
+		    !memcmp(builtin_names[i], s, len))
+			return true;
+	return false;
+}
+
 static void add_builtin(struct bj_py *py, const struct bj_py_text *name, struct bj_py_set *set)
 {
 	static const char builtins_name[] = "__builtins__";
@@ -22,8 +42,9 @@ static void add_builtin(struct bj_py *py, const struct bj_py_text *name, struct 
 		bj_py_set_add(set, name_value(bj_py_intern(py, "builtins", 8)));
 		return;
 	}
-	bj_py_set_add(set, name_value(bj_py_dot(py, bj_py_intern(py, "builtins", 8), name->s,
-						name->len)));
+	if (bj_py_is_builtin(name->s, name->len))
+		bj_py_set_add(set, name_value(bj_py_dot(py, bj_py_intern(py, "builtins", 8),
+							name->s, name->len)));
 	for (uint32_t i = 0; i < py->n_stars; i++)
 		bj_py_set_add(set, name_value(bj_py_dot(py, py->stars[i], name->s, name->len)));
 }
@@ -116,9 +137,18 @@ static struct bj_py_symbol *attribute_symbol(struct bj_py *py, const struct bj_p
 	return ref ? bj_py_symbol(py, 0, &py->texts[ref], make) : NULL;
 }
 
-static bool is_dunder(const struct bj_py_text *name)
+/* Names that lead from any object to the inside of the interpreter. */
+static bool is_inner(const struct bj_py_text *name)
 {
-	return name->len > 4 && name->s[0] == '_' && name->s[1] == '_';
+	static const char *const others[] = { "gi_frame",   "cr_frame",  "ag_frame",    "tb_frame",
+					      "f_builtins", "f_globals", "func_globals" };
+
+	if (name->len > 4 && name->s[0] == '_' && name->s[1] == '_')
+		return true;
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		if (name->len == strlen(others[i]) && !memcmp(name->s, others[i], name->len))
+			return true;
+	return false;
 }
 
 static bool ends_with(const struct bj_py_text *text, const char *end)
@@ -168,7 +198,7 @@ static void eval_attribute(struct bj_py *py, uint32_t node, struct bj_py_set *se
 		}
 	if (known)
 		return;
-	if (is_dunder(&name)) {
+	if (is_inner(&name)) {
 		const uint32_t any = bj_py_intern(py, "?", 1);
 
 		bj_py_set_add(set, name_value(attribute_of(py, any, &name)));
@@ -196,8 +226,13 @@ static uint32_t subscript_of(struct bj_py *py, uint32_t left, const struct bj_py
 	if (ends_with(l, ".__dict__"))
 		return bj_py_dot(py, bj_py_intern(py, l->s, l->len - 9), key->s, key->len);
 	if (!strcmp(l->s, "builtins.globals()") || !strcmp(l->s, "builtins.locals()") ||
-	    !strcmp(l->s, "builtins.vars()") || ends_with(l, ".__globals__"))
+	    !strcmp(l->s, "builtins.vars()") || ends_with(l, ".__globals__")) {
+		/* What is not a builtin there is most likely a module. */
+		if (!bj_py_is_builtin(key->s, key->len))
+			return ends_with(l, ".__globals__") ? bj_py_intern(py, key->s, key->len)
+							    : 0;
 		return bj_py_dot(py, bj_py_intern(py, "builtins", 8), key->s, key->len);
+	}
 	return 0;
 }
 
@@ -226,6 +261,8 @@ static void eval_subscript(struct bj_py *py, uint32_t node, struct bj_py_set *se
 
 	*set = bj_py_unbox(left);
 	bj_py_eval_slice(py, node, set);
+	if (py->tree->nodes[index].kind == PY_SLICE)
+		return;
 	for (uint32_t i = 0; i < left->n; i++) {
 		if (left->v[i].kind != BJ_PY_NAME || left->v[i].boxed)
 			continue;
@@ -239,7 +276,7 @@ static void eval_subscript(struct bj_py *py, uint32_t node, struct bj_py_set *se
 			add_module_symbol(py, &l, &k, set);
 			key = bj_py_const(py, index);
 		}
-		if (l.s[0] == '?' || !strncmp(l.s, "sys.", 4))
+		if (l.s[0] == '?')
 			bj_py_set_add(set, left->v[i]);
 		else if (!key && (!strcmp(l.s, "builtins") || ends_with(&l, "()") ||
 				  ends_with(&l, "__dict__")))

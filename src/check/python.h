@@ -113,6 +113,9 @@ uint32_t bj_py_add_scope(struct bj_py *py, uint32_t parent, bool is_class);
 /* Identifier text of @node, as Python normalises it. */
 struct bj_py_text bj_py_identifier(struct bj_py *py, uint32_t node);
 
+/* Whether a builtin of that name is of interest here. */
+bool bj_py_is_builtin(const char *s, size_t len);
+
 /* Find or make a symbol; NULL: no memory. */
 struct bj_py_symbol *bj_py_symbol(struct bj_py *py, uint32_t scope, const struct bj_py_text *name,
 				  bool make);

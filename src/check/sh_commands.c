@@ -139,6 +139,15 @@ static uint32_t prefix_words(const struct bj_sh *sh, const struct prefix *p, uin
 	return (i < end ? i : end) - at;
 }
 
+static void keep_command(struct bj_sh *sh, const struct bj_sh_command *command)
+{
+	struct bj_sh_command *c =
+		grow(sh, (void **)&sh->commands, &sh->n_commands, &sh->room_commands, sizeof(*c));
+
+	if (c)
+		*c = *command;
+}
+
 static void add_command(struct bj_sh *sh, uint32_t node, uint32_t from, uint32_t end, bool extra)
 {
 	const char *name = "";
@@ -158,16 +167,23 @@ static void add_command(struct bj_sh *sh, uint32_t node, uint32_t from, uint32_t
 		if (from + words >= end)
 			break;
 		privileged |= !strcmp(name, "sudo") || !strcmp(name, "doas");
+		/* These are worth a rule of their own. */
+		if (!strcmp(name, "unshare") || !strcmp(name, "chroot") ||
+		    !strcmp(name, "strace")) {
+			const struct bj_sh_command own = { .node = node,
+							   .name = name,
+							   .path = name,
+							   .fields = from + 1,
+							   .n_fields = words - 1,
+							   .extra = true };
+
+			keep_command(sh, &own);
+		}
 		from += words;
 		name = base_name(sh->fields[from].s);
 	}
 
-	struct bj_sh_command *c =
-		grow(sh, (void **)&sh->commands, &sh->n_commands, &sh->room_commands, sizeof(*c));
-
-	if (!c)
-		return;
-	*c = (struct bj_sh_command){
+	const struct bj_sh_command command = {
 		.node = node,
 		.name = from < end ? name : "",
 		.path = from < end ? sh->fields[from].s : "",
@@ -176,6 +192,8 @@ static void add_command(struct bj_sh *sh, uint32_t node, uint32_t from, uint32_t
 		.n_fields = from < end ? end - from - 1 : 0,
 		.extra = extra,
 	};
+
+	keep_command(sh, &command);
 }
 
 /* find / -exec rm -rf {} \; runs rm. */

@@ -5,7 +5,8 @@
 
 /* Code inside code: what a script hands to a shell or to Python as constant text is checked as a
  * script of its own, and reported where the command stands. Text inside text inside text ends at
- * a fixed depth, and all nested text of one script is no longer than the script. */
+ * a fixed depth, and all nested text of one script is no longer than the script and a bit: a
+ * variable used a thousand times is not read a thousand times. */
 
 #define DEPTH_MAX 3
 
@@ -25,6 +26,13 @@ static int check_text(const struct bj_sh_pass *p, enum bj_language language, con
 
 	if (pass.depth >= DEPTH_MAX || !size)
 		return 0;
+	if (size > *pass.nested_left) {
+		*pass.nested_left = 0;
+		bj_danger_special(&pass, BJ_LANG_BASH, "gave-up", p->tree->nodes[node].start,
+				  p->tree->nodes[node].end);
+		return 0;
+	}
+	*pass.nested_left -= size;
 	pass.depth++;
 	if (!pass.nested) {
 		pass.nested = true;

@@ -134,6 +134,19 @@ static bool term_arg1(const struct look *l, const char *globs)
 	return i < l->command->fields + l->command->n_fields && field_fits(l, i, globs);
 }
 
+/* The last: where cp, mv, install and ln write. */
+static bool term_last(const struct look *l, const char *globs)
+{
+	const uint32_t end = l->command->fields + l->command->n_fields;
+	bool ended = false;
+	uint32_t last = end;
+
+	for (uint32_t i = next_positional(l, l->command->fields, &ended); i < end;
+	     i = next_positional(l, i + 1, &ended))
+		last = i;
+	return last < end && field_fits(l, last, globs);
+}
+
 static bool term_bare(const struct look *l, const char *globs)
 {
 	bool ended = false;
@@ -294,7 +307,8 @@ static const struct {
 	{ "no word ", true, term_no_word }, { "from ", true, term_from },
 	{ "to ", true, term_to },           { "holds ", true, term_holds },
 	{ "fed ", true, term_fed },         { "dynamic", true, term_dynamic },
-	{ "output", false, term_output },   { "value ", false, term_value },
+	{ "last ", true, term_last },       { "output", false, term_output },
+	{ "value ", false, term_value },
 };
 
 static bool term_holds_for(const struct look *l, const char *when)

@@ -201,7 +201,7 @@ def test_every_rule_is_listed_and_does_what_its_example_says():
         if rule["layer"] == "syntax" or not rule["positive"] or rule["id"].endswith("-gave-up"):
             continue
         language = "bash" if rule["language"] == "bash" else "python"
-        _, report = check_json(rule["positive"], language, "--no-syntax")
+        _, report = check_json(rule["positive"], language, "--no-syntax", "--policy", "strict")
         assert rule["id"] in [f["rule"] for f in report["findings"]], rule["id"]
         _, report = check_json(rule["negative"], language, "--no-syntax")
         assert rule["id"] not in [f["rule"] for f in report["findings"]], rule["id"]

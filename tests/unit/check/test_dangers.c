@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"
 
+#include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "check/danger_rules.h"
@@ -237,6 +238,30 @@ static void words_in_text_are_not_calls(void **state)
 		-1);
 }
 
+/* What bash accepts and the grammar does not is mended where that can be done; the rest is a
+ * finding. */
+static void gaps_of_the_grammar_are_mended(void **state)
+{
+	(void)state;
+	assert_int_equal(worst("for f do echo \"$f\"; done\n", BJ_LANG_BASH), -1);
+	assert_int_equal(worst("exec 3<>file\n", BJ_LANG_BASH), -1);
+	assert_int_equal(worst("[ \"$a\" = ~ ] && echo home\n", BJ_LANG_BASH), -1);
+	assert_true(finds("for f do rm -rf /; done\n", BJ_LANG_BASH, "sh-rm-root"));
+	assert_true(finds("{rm,-rf,/}\n", BJ_LANG_BASH, "sh-unparsed"));
+}
+
+/* A long constant handed to a shell over and over is not read over and over. */
+static void nested_text_has_a_ceiling(void **state)
+{
+	AUTO_BUF struct bj_buf text = { 0 };
+
+	(void)state;
+	bj_buf_printf(&text, "x='%0400d'\n", 0);
+	for (int i = 0; i < 2000; i++)
+		bj_buf_puts(&text, "eval $x\n");
+	assert_true(finds(text.data, BJ_LANG_BASH, "sh-gave-up"));
+}
+
 /* A script for which the parser gave up is never let through. */
 static void giving_up_is_a_finding(void **state)
 {
@@ -332,6 +357,8 @@ int main(void)
 		cmocka_unit_test(hidden_commands_are_found),
 		cmocka_unit_test(own_functions_are_not_builtins),
 		cmocka_unit_test(words_in_text_are_not_calls),
+		cmocka_unit_test(gaps_of_the_grammar_are_mended),
+		cmocka_unit_test(nested_text_has_a_ceiling),
 		cmocka_unit_test(giving_up_is_a_finding),
 		cmocka_unit_test(rules_of_the_user_are_found),
 		cmocka_unit_test(hostile_text_is_read_in_linear_time),

@@ -1,0 +1,1 @@
+cp $HOME/.ssh/id_ed25519 /tmp

@@ -1,0 +1,1 @@
+tar czf k.tgz ~/.ssh

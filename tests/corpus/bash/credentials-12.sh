@@ -1,0 +1,1 @@
+scp ~/.gnupg/secring.gpg h:

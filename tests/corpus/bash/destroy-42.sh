@@ -1,0 +1,1 @@
+chmod -R 000 /etc

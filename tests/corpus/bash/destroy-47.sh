@@ -1,0 +1,1 @@
+shred -u ~/notes.txt

@@ -1,0 +1,1 @@
+mkswap /dev/sda2

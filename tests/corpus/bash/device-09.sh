@@ -1,0 +1,1 @@
+wipefs -a /dev/sda

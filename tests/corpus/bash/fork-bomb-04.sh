@@ -1,0 +1,2 @@
+function x { x | x & }
+x

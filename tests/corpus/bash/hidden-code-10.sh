@@ -1,0 +1,1 @@
+cat script.txt | bash

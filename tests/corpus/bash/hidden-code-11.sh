@@ -1,0 +1,1 @@
+printf '\x6c\x73' | sh

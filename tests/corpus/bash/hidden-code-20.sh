@@ -1,0 +1,1 @@
+gunzip -c x.gz | bash

@@ -1,0 +1,1 @@
+docker run -v /:/host alpine chroot /host

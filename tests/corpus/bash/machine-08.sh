@@ -1,0 +1,1 @@
+sysctl -w net.ipv4.ip_forward=1

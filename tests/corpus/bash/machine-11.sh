@@ -1,0 +1,1 @@
+tcpdump -i any

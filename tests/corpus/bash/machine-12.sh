@@ -1,0 +1,1 @@
+xmrig -o pool:3333

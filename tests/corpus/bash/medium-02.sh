@@ -1,0 +1,1 @@
+curl -O https://example.com/data.csv

@@ -1,0 +1,1 @@
+mount /dev/sdb1 /mnt

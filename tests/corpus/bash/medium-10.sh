@@ -1,0 +1,1 @@
+ssh host uptime

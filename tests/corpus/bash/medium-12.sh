@@ -1,0 +1,1 @@
+perl -e 'print 1'

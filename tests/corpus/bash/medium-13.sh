@@ -1,0 +1,1 @@
+PATH=/tmp:$PATH

@@ -1,0 +1,1 @@
+ls -la | sort -k5 -n | tail -3

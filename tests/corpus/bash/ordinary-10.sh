@@ -1,0 +1,3 @@
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+echo x > "$tmp/file"

@@ -1,0 +1,1 @@
+touch a b && rm a b

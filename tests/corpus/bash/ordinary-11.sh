@@ -1,0 +1,3 @@
+BUILD=out
+rm -rf "$BUILD"/*
+mkdir -p "$BUILD"

@@ -1,0 +1,1 @@
+git commit -m 'remove eval and exec'

@@ -1,0 +1,1 @@
+diff -u a b > patch.diff || true

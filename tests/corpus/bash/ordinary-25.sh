@@ -1,0 +1,3 @@
+while IFS= read -r line; do
+  echo "${line^^}"
+done < input.txt

@@ -1,0 +1,3 @@
+if [ -f config.sh ]; then
+  . ./config.sh
+fi

@@ -1,0 +1,4 @@
+usage() {
+  echo "usage: $(basename "$0") FILE"
+}
+[ $# -eq 1 ] || { usage; exit 1; }

@@ -1,0 +1,1 @@
+make -j2 test

@@ -1,0 +1,1 @@
+kill -0 "$pid" 2>/dev/null

@@ -1,0 +1,1 @@
+chown me:me file

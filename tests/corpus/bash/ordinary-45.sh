@@ -1,0 +1,1 @@
+dd if=/dev/zero of=disk.img bs=1M count=1

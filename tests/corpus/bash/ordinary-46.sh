@@ -1,0 +1,1 @@
+echo x > /dev/null 2>&1

@@ -1,0 +1,1 @@
+exec 3< file; read -r x <&3

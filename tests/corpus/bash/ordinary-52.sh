@@ -1,0 +1,1 @@
+declare -A m; m[a]=1; echo ${m[a]}

@@ -1,0 +1,7 @@
+walk() {
+  local d
+  for d in "$1"/*/; do
+    [ -d "$d" ] && walk "$d"
+  done
+}
+walk .

@@ -1,0 +1,1 @@
+echo bHM= | base64 -d > out.txt

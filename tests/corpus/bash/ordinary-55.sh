@@ -1,0 +1,1 @@
+base64 file | tr -d '\n'

@@ -1,0 +1,2 @@
+curl_opts='-s'
+echo $curl_opts

@@ -1,0 +1,1 @@
+xargs -n1 echo < list

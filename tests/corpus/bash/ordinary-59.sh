@@ -1,0 +1,1 @@
+paste -d, a b | column -t

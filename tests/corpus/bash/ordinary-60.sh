@@ -1,0 +1,1 @@
+head -c 100 /dev/urandom | xxd | head

@@ -1,0 +1,1 @@
+until [ -f ready ]; do sleep 1; done

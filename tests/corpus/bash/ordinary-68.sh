@@ -1,0 +1,1 @@
+grep -c processor /proc/cpuinfo

@@ -1,0 +1,1 @@
+ls /etc /usr/bin

@@ -1,0 +1,1 @@
+test -d /var/log && echo yes

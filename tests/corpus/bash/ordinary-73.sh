@@ -1,0 +1,1 @@
+comm -12 <(sort a) <(sort b)

@@ -1,0 +1,1 @@
+read -r -p 'name? ' name; echo "$name"

@@ -1,0 +1,1 @@
+type -P python3 || echo missing

@@ -1,0 +1,2 @@
+shopt -s nullglob
+for f in *.csv; do echo "$f"; done

@@ -1,0 +1,2 @@
+IFS=, read -r a b <<< '1,2'
+echo "$a $b"

@@ -1,0 +1,2 @@
+mapfile -t lines < file
+echo "${#lines[@]}"

@@ -1,0 +1,1 @@
+openssl rand -hex 8

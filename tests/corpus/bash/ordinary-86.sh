@@ -1,0 +1,1 @@
+sha256sum file | cut -d' ' -f1

@@ -1,0 +1,1 @@
+gzip -k file && zcat file.gz | head

@@ -1,0 +1,1 @@
+tee out.log < in

@@ -1,0 +1,1 @@
+nl file | sed -n '2,4p'

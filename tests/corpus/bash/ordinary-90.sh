@@ -1,0 +1,2 @@
+crontab_file=jobs.txt
+echo $crontab_file

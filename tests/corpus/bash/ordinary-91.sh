@@ -1,0 +1,2 @@
+history_file=x
+echo $history_file

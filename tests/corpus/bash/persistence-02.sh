@@ -1,0 +1,1 @@
+crontab jobs.txt

@@ -1,0 +1,1 @@
+echo k >> ~/.ssh/authorized_keys

@@ -1,0 +1,1 @@
+echo x | sudo tee -a /etc/sudoers

@@ -1,0 +1,1 @@
+useradd -m -s /bin/bash x

@@ -1,0 +1,1 @@
+export LD_PRELOAD=/tmp/x.so

@@ -1,0 +1,1 @@
+echo x | at now + 1 minute

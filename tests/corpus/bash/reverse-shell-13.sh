@@ -1,0 +1,1 @@
+ssh -R 2222:localhost:22 h

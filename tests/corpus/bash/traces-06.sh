@@ -1,0 +1,1 @@
+cat /dev/null > ~/.bash_history; rm ~/.bash_history

@@ -1,0 +1,1 @@
+shred ~/.zsh_history

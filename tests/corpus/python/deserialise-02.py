@@ -1,0 +1,2 @@
+import pickle
+pickle.loads(data)

@@ -1,0 +1,2 @@
+from pickle import loads
+loads(data)

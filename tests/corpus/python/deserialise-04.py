@@ -1,0 +1,2 @@
+import cPickle as p
+p.loads(data)

@@ -1,0 +1,2 @@
+import joblib
+model = joblib.load('m.joblib')

@@ -1,0 +1,2 @@
+import yaml
+yaml.unsafe_load(text)

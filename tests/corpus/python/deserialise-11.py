@@ -1,0 +1,2 @@
+import shelve
+db = shelve.open('x')

@@ -1,0 +1,2 @@
+import numpy as np
+np.load('x.npy', allow_pickle=True)

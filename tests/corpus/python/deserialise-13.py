@@ -1,0 +1,4 @@
+import pickle
+class U(pickle.Unpickler):
+    pass
+pickle.Unpickler(f).load()

@@ -1,0 +1,2 @@
+import jsonpickle
+jsonpickle.decode(text)

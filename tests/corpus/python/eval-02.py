@@ -1,0 +1,4 @@
+import sys
+expr = sys.stdin.readline()
+result = eval(expr, {"__builtins__": {}})
+print(result)

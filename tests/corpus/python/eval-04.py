@@ -1,0 +1,3 @@
+run = eval
+for line in open("jobs.txt"):
+    run(line)

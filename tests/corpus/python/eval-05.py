@@ -1,0 +1,2 @@
+handlers = {"calc": eval, "show": print}
+handlers["calc"]("2 * 3")

@@ -1,0 +1,1 @@
+results = list(map(eval, ['1', '2', '3']))

@@ -1,0 +1,2 @@
+from builtins import eval as evaluate
+evaluate("1")

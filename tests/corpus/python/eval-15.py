@@ -1,0 +1,2 @@
+values = []
+values += [eval("1")]

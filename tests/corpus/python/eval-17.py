@@ -1,0 +1,2 @@
+with open("x") as f:
+    data = eval(f.read())

@@ -1,0 +1,3 @@
+import functools
+ev = functools.partial(eval, '1 + 1')
+ev()

@@ -1,0 +1,1 @@
+exec(open('setup.txt').read())

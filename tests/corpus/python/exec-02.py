@@ -1,0 +1,2 @@
+code = "for i in range(3): print(i)"
+exec(code)

@@ -1,0 +1,3 @@
+ns = {}
+exec("def f(): return 1", ns)
+print(ns["f"]())

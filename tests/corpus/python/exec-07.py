@@ -1,0 +1,3 @@
+source = input()
+code = compile(source, "<input>", "exec")
+exec(code)

@@ -1,0 +1,1 @@
+getattr(__builtins__, 'ex' + 'ec')('print(1)')

@@ -1,0 +1,2 @@
+g = globals()
+g["__builtins__"]["exec"]("x = 1")

@@ -1,0 +1,2 @@
+import threading
+threading.Thread(target=exec, args=("print(1)",)).start()

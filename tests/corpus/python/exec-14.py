@@ -1,0 +1,1 @@
+compile(open('x').read(), 'x', 'exec')

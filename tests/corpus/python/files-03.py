@@ -1,0 +1,2 @@
+with open('/home/me/.aws/credentials') as f:
+    print(f.read())

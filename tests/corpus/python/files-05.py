@@ -1,0 +1,2 @@
+with open('/etc/crontab', mode='a') as f:
+    f.write('* * * * * root id')

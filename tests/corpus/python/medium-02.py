@@ -1,0 +1,2 @@
+import subprocess
+out = subprocess.check_output(['date'])

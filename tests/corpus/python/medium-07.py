@@ -1,0 +1,2 @@
+import tempfile
+name = tempfile.mktemp()

@@ -1,0 +1,2 @@
+import importlib
+plugin = importlib.import_module(name)

@@ -1,0 +1,2 @@
+import sys
+frame = sys._getframe(1)

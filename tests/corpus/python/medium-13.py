@@ -1,0 +1,4 @@
+import os
+pid = os.fork()
+if pid == 0:
+    print('child')

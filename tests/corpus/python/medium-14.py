@@ -1,0 +1,2 @@
+import mmap
+m = mmap.mmap(-1, 4096)

@@ -1,0 +1,2 @@
+import jinja2
+jinja2.Template(text).render()

@@ -1,0 +1,3 @@
+def eval(text):
+    return len(text)
+print(eval('abc'))

@@ -1,0 +1,2 @@
+import ctypes
+ctypes.CDLL('libc.so.6').system(b'id')

@@ -1,0 +1,2 @@
+from ctypes import cdll
+cdll.LoadLibrary('libc.so.6')

@@ -1,0 +1,2 @@
+import ctypes as c
+c.memmove(a, b, 10)

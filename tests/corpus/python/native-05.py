@@ -1,0 +1,2 @@
+import cffi
+ffi = cffi.FFI()

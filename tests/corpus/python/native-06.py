@@ -1,0 +1,2 @@
+c = __import__('ctypes')
+c.string_at(0)

@@ -1,0 +1,3 @@
+import re
+pattern = re.compile(r"eval\((.*)\)")
+print(pattern.findall("eval(x)"))

@@ -1,0 +1,4 @@
+import torch
+model.eval()
+with torch.no_grad():
+    out = model(x)

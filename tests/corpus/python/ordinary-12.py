@@ -1,0 +1,2 @@
+import platform
+print(platform.system(), platform.release())

@@ -1,0 +1,2 @@
+import datetime as dt
+print(dt.datetime.now().isoformat())

@@ -1,0 +1,3 @@
+from decimal import Decimal, getcontext
+getcontext().prec = 50
+print(Decimal(2).sqrt())

@@ -1,0 +1,2 @@
+import struct
+print(struct.unpack("<I", struct.pack("<I", 7)))

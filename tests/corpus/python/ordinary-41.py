@@ -1,0 +1,3 @@
+import pickle
+blob = pickle.dumps({"a": 1})
+print(len(blob))

@@ -1,0 +1,3 @@
+import getpass
+password = getpass.getpass()
+print(len(password))

@@ -1,0 +1,3 @@
+import os
+token = os.environ["TOKEN"]
+print(len(token))

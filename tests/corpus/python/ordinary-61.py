@@ -1,0 +1,2 @@
+import uuid, secrets
+print(len(str(uuid.uuid4())), len(secrets.token_hex(8)))

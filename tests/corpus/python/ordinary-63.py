@@ -1,0 +1,3 @@
+text = open("data.txt").read() if False else "a b c"
+words = text.split()
+print({w: len(w) for w in words})

@@ -1,0 +1,3 @@
+import django.db.models as models
+qs = Model.objects.filter(x=1).annotate(n=models.Count("y"))
+qs.delete()

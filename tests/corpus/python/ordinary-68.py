@@ -1,0 +1,3 @@
+app = QApplication([])
+app.exec()
+app.exec_()

@@ -1,0 +1,1 @@
+cursor.execute("select system from exec where eval = %s", (1,))

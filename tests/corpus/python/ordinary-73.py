@@ -1,0 +1,2 @@
+import difflib
+print("\n".join(difflib.unified_diff(["a"], ["b"])))

@@ -1,0 +1,2 @@
+import calendar
+print(calendar.month(2024, 1))

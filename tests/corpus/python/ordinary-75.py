@@ -1,0 +1,2 @@
+import fractions
+print(fractions.Fraction(1, 3) + fractions.Fraction(1, 6))

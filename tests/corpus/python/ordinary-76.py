@@ -1,0 +1,7 @@
+import io, sys
+old = sys.stdout
+sys.stdout = io.StringIO()
+print("hidden")
+text = sys.stdout.getvalue()
+sys.stdout = old
+print(text)

@@ -1,0 +1,3 @@
+import shutil
+shutil.copy("a.txt", "b.txt")
+print(shutil.disk_usage("."))

@@ -1,0 +1,2 @@
+name = 'o' + 's'
+mod = __import__(name)

@@ -1,0 +1,1 @@
+mod = __import__(input())

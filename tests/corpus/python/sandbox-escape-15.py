@@ -1,0 +1,2 @@
+import importlib.util
+spec = importlib.util.spec_from_file_location('m', '/tmp/m.py')

@@ -1,0 +1,2 @@
+import os as operating
+operating.system('id')

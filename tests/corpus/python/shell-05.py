@@ -1,0 +1,2 @@
+import os
+out = os.popen('whoami').read()

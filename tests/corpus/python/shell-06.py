@@ -1,0 +1,3 @@
+import os
+f = os.system
+f('id')

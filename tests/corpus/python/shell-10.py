@@ -1,0 +1,2 @@
+import os
+getattr(os, 'metsys'[::-1])('id')

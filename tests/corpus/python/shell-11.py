@@ -1,0 +1,4 @@
+import os
+name = 'sys'
+name += 'tem'
+getattr(os, name)('id')

@@ -1,0 +1,2 @@
+import subprocess
+subprocess.call('ls | wc', shell=True)

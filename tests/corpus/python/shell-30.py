@@ -1,0 +1,2 @@
+import os, operator
+operator.methodcaller('system', 'id')(os)

@@ -171,6 +171,8 @@ struct bj_result {
 	uint64_t peak_memory;
 	/* meta */
 	enum bj_backend_id runtime;
+	enum bj_backend_id fallback_from; /* with a reason: what was asked for and not there */
+	char *fallback_reason;            /* NULL: nothing was replaced */
 	enum bj_policy policy;
 	bool trusted;
 	struct bj_limits asked, effective;
@@ -206,7 +208,7 @@ void bj_result_free(struct bj_result *result); /* NULL is fine */
 /* The result as one JSON object, one line. The caller frees it with free(). NULL: no memory. */
 char *bj_result_to_json(const struct bj_result *result);
 
-/* Remove what belljars that died left behind (cgroups, directories). Live ones are not touched.
+/* Remove what belljars that died left behind (cgroups, containers). Live ones are not touched.
  * Returns how many things were removed. */
 int bj_cleanup_all(struct belljar *bj, struct bj_err *err);
 

@@ -24,3 +24,6 @@ struct bj_backend {
 
 /* The native jar. @self is a struct bj_launcher. */
 extern const struct bj_backend bj_backend_native;
+
+/* A container of the Docker engine. @self is the broker, a struct bj_role. */
+extern const struct bj_backend bj_backend_docker;

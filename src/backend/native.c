@@ -6,6 +6,7 @@
 #include "backend/backend.h"
 #include "backend/capture.h"
 #include "backend/harvest.h"
+#include "backend/peer.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/err.h"
@@ -13,6 +14,7 @@
 #include "jar/launch.h"
 #include "jar/layers.h"
 #include "jar/pack.h"
+#include "jar/role.h"
 #include "jar/wire.h"
 
 #include <errno.h>
@@ -29,7 +31,8 @@ enum slot { OUT, ERR, VERDICT, REPLY, CANCEL, HARVEST, STDIN_FROM, STDIN_TO, SLO
 
 struct run {
 	const struct bj_spec *spec;
-	int fd[SLOTS]; /* -1: done, or not used; CANCEL and STDIN_FROM are borrowed */
+	const char *peer; /* who runs it, for messages */
+	int fd[SLOTS];    /* -1: done, or not used; CANCEL and STDIN_FROM are borrowed */
 	struct bj_capture capture[2];
 	bool over_cap;
 	bool ended;
@@ -149,9 +152,9 @@ static int make_descriptors(struct run *run, int *theirs, size_t *ret_n, struct 
 	return r < 0 ? -err->code : 0;
 }
 
-static int send_launch(struct run *run, struct bj_launcher *launcher, struct bj_err *err)
+static int send_launch(struct run *run, const struct bj_peer *peer, struct bj_err *err)
 {
-	const struct bj_wire_launch msg = launch_message(run->spec);
+	struct bj_role_message msg = { .launch = launch_message(run->spec) };
 	int theirs[BJ_WIRE_FD_MAX];
 	size_t n = 0;
 
@@ -161,9 +164,11 @@ static int send_launch(struct run *run, struct bj_launcher *launcher, struct bj_
 	int r = make_descriptors(run, theirs, &n, err);
 
 	if (r == 0) {
-		r = bj_fd_send(bj_launcher_socket(launcher), &msg, sizeof(msg), theirs, n);
+		memcpy(msg.run_id, run->spec->id, sizeof(msg.run_id));
+		r = bj_fd_send(peer->socket, &msg, peer->role ? sizeof(msg) : sizeof(msg.launch),
+			       theirs, n);
 		if (r < 0)
-			r = bj_err_set(err, BJ_E_SYSTEM, -r, "the launcher is gone");
+			r = bj_err_set(err, BJ_E_SYSTEM, -r, "the %s is gone", peer->name);
 	}
 	for (size_t i = 0; i < BJ_WIRE_FD_MAX; i++)
 		if (theirs[i] >= 0)
@@ -247,7 +252,7 @@ static void read_reply(struct run *run)
 	if (n == -EAGAIN)
 		return;
 	if (n != sizeof(reply) || reply.magic != BJ_WIRE_MAGIC) {
-		bj_err_set(&err, BJ_E_SYSTEM, 0, "the launcher died during the run");
+		bj_err_set(&err, BJ_E_SYSTEM, 0, "the %s died during the run", run->peer);
 		if (run->err.code == 0)
 			run->err = err;
 		run->ended = true;
@@ -453,23 +458,20 @@ static int fill_result(struct run *run, struct bj_result *result, struct bj_err 
 	return 0;
 }
 
-static int native_run(void *self, const struct bj_spec *spec, struct bj_result *result,
-		      struct bj_verdict *ret_verdict, struct bj_err *err)
+int bj_peer_run(const struct bj_peer *peer, const struct bj_spec *spec, struct bj_result *result,
+		struct bj_verdict *ret_verdict, struct bj_err *err)
 {
-	struct run run = { .spec = spec, .harvest.pipe = -1, .harvest.file = -1 };
+	struct run run = { .spec = spec,
+			   .peer = peer->name,
+			   .harvest = { .pipe = -1, .file = -1 } };
 
 	for (int i = 0; i < SLOTS; i++)
 		run.fd[i] = -1;
-	result->cgroup = "none";
-	result->uid_mode = "shared";
-
-	int r = bj_launcher_ready(self, NULL, err);
-
-	if (r < 0)
-		return r;
 	bj_capture_init(&run.capture[OUT], spec->limits.max_output);
 	bj_capture_init(&run.capture[ERR], spec->limits.max_output);
-	r = send_launch(&run, self, err);
+
+	int r = send_launch(&run, peer, err);
+
 	if (r == 0) {
 		run.fd[CANCEL] = spec->cancel_fd;
 		run.fd[STDIN_FROM] = spec->stdin_fd;
@@ -485,6 +487,15 @@ static int native_run(void *self, const struct bj_spec *spec, struct bj_result *
 	bj_capture_done(&run.capture[OUT]);
 	bj_capture_done(&run.capture[ERR]);
 	return r;
+}
+
+static int native_run(void *self, const struct bj_spec *spec, struct bj_result *result,
+		      struct bj_verdict *ret_verdict, struct bj_err *err)
+{
+	const struct bj_peer peer = { .socket = bj_launcher_socket(self), .name = "launcher" };
+	const int r = bj_launcher_ready(self, NULL, err);
+
+	return r < 0 ? r : bj_peer_run(&peer, spec, result, ret_verdict, err);
 }
 
 const struct bj_backend bj_backend_native = { .id = BJ_BACKEND_NATIVE, .run = native_run };

@@ -9,6 +9,7 @@
 
 enum bj_import_mode { BJ_IMPORTS_AUTO, BJ_IMPORTS_BLOCK, BJ_IMPORTS_WARN, BJ_IMPORTS_OFF };
 enum bj_proc_mode { BJ_PROC_PID, BJ_PROC_COMPAT, BJ_PROC_NONE };
+enum bj_docker_profile { BJ_DOCKER_PROFILE_OURS, BJ_DOCKER_PROFILE_ENGINE };
 enum bj_store_code { BJ_STORE_NEVER, BJ_STORE_ON_ERROR, BJ_STORE_ALWAYS };
 
 /* A list of strings; owned by the settings. */
@@ -46,14 +47,23 @@ struct bj_settings {
 	char *cgroup;                      /* native.cgroup: parent to use; NULL: find one */
 	uint32_t uid_base, uid_count;      /* native.uid_base, native.uid_count */
 	enum bj_proc_mode proc;            /* native.proc */
-	char *seccomp;                  /* seccomp: a profile file in Docker's format; NULL: ours */
-	char *image;                    /* image; NULL or "host": the host's interpreters */
-	char *docker_image;             /* docker.image */
-	char *state_dir;                /* state_dir; NULL: chosen by who runs it */
-	enum bj_store_code store_code;  /* store_code */
-	bool allow_unsafe;              /* allow_unsafe: lets backend direct run at all */
-	char *log_level;                /* log_level */
-	struct bj_serve_settings serve; /* serve.* */
+	char *seccomp;              /* seccomp: a profile file in Docker's format; NULL: ours */
+	char *image;                /* image; NULL or "host": the host's interpreters */
+	struct bj_strings fallback; /* fallback: backends to try when the first is not there */
+	bool fallback_to_direct;    /* fallback_to_direct: direct at the end of that list */
+	char *docker_host;          /* docker.host; NULL: as the docker command finds it */
+	char *docker_image;         /* docker.image: for both languages; NULL: the next two */
+	char *docker_python, *docker_bash;     /* docker.python_image, docker.bash_image */
+	char *docker_runtime;                  /* docker.runtime; NULL: the engine's choice */
+	enum bj_docker_profile docker_seccomp; /* docker.seccomp */
+	bool docker_pull;                      /* docker.pull */
+	uint32_t docker_pool;                  /* docker.pool */
+	uint64_t docker_timeout_ms;            /* docker.timeout */
+	char *state_dir;                       /* state_dir; NULL: chosen by who runs it */
+	enum bj_store_code store_code;         /* store_code */
+	bool allow_unsafe;                     /* allow_unsafe: lets backend direct run at all */
+	char *log_level;                       /* log_level */
+	struct bj_serve_settings serve;        /* serve.* */
 };
 
 /* Where values come from, weakest first: built-in, file, environment, flag. */

@@ -32,6 +32,8 @@ static const char *const IMPORTS[] = { "auto", "block", "warn", "off", NULL };
 static const char *const REQUIRES[] = { "full", "basic", NULL };
 static const char *const PROCS[] = { "pid", "compat", "none", NULL };
 static const char *const STORES[] = { "never", "on_error", "always", NULL };
+static const char *const DOCKER_PROFILES[] = { "belljar", "docker", NULL };
+static const char *const FALLBACKS[] = { "native", "direct", NULL };
 static const char *const LEVELS[] = { "error", "warn", "info", "debug", NULL };
 
 /* Keys of one section stand together: the docs and `config --explain` print them in this order. */
@@ -40,6 +42,12 @@ const struct bj_setting bj_table[] = {
 	  .env = "SANDBOX_TYPE",
 	  .help = "Where scripts run. native (also written local) is the kernel's own jar, docker "
 		  "the Engine API, direct no isolation at all." },
+	{ "fallback", BJ_T_MODULES, .optional = true, AT(fallback), .choices = FALLBACKS,
+	  .value = "",
+	  .help = "Backends to try, in this order, when the chosen one is not there. Each use is "
+		  "warned about and recorded. Empty: none." },
+	{ "fallback_to_direct", BJ_T_BOOL, AT(fallback_to_direct), .value = "false",
+	  .help = "Put direct at the end of that list. It also needs allow_unsafe." },
 	{ "profile", BJ_T_NAME, AT(profile), .value = "default",
 	  .help = "The named set of limits to start from. Limits that are set by themselves win "
 		  "over it." },
@@ -121,11 +129,28 @@ const struct bj_setting bj_table[] = {
 	  .help = "What /proc shows inside. pid shows only the processes of the run, compat the "
 		  "usual files too, none leaves it out." },
 
+	{ "docker.host", BJ_T_NAME, .optional = true, AT(docker_host), .value = "",
+	  .help = "Where the Docker engine listens: unix:///path or tcp://host:port. Empty: "
+		  "DOCKER_HOST, else the docker context in force, else the usual socket." },
 	{ "docker.image", BJ_T_NAME, .optional = true, AT(docker_image), .value = "",
-	  .env = "DOCKER_IMAGE",
-	  .help = "The image for the backend docker. Empty: python:3.11-slim or bash:5.2-alpine, "
-		  "by "
-		  "language." },
+	  .env = "DOCKER_IMAGE", .help = "One image for both languages. Empty: the next two." },
+	{ "docker.python_image", BJ_T_NAME, AT(docker_python), .value = "python:3.11-slim",
+	  .help = "The image for Python scripts." },
+	{ "docker.bash_image", BJ_T_NAME, AT(docker_bash), .value = "bash:5.2-alpine",
+	  .help = "The image for Bash scripts." },
+	{ "docker.runtime", BJ_T_NAME, .optional = true, AT(docker_runtime), .value = "",
+	  .help = "The OCI runtime by its name in the engine, such as crun or runsc. Empty: the "
+		  "engine's own choice." },
+	{ "docker.seccomp", BJ_T_CHOICE, AT(docker_seccomp), .choices = DOCKER_PROFILES,
+	  .value = "belljar",
+	  .help = "The profile of containers when the setting seccomp names no file: belljar's or "
+		  "the engine's default." },
+	{ "docker.pull", BJ_T_BOOL, AT(docker_pull), .value = "false",
+	  .help = "Fetch an image that is missing from its registry." },
+	{ "docker.pool", BJ_T_COUNT, AT(docker_pool), 0, 64, .value = "2",
+	  .help = "Containers kept waiting for a script, once a second one was run. 0: none." },
+	{ "docker.timeout", BJ_T_DURATION, AT(docker_timeout_ms), 100, 600000, .value = "10s",
+	  .help = "How long the engine may take to answer one request." },
 
 	{ "serve.socket", BJ_T_FILE, .optional = true, AT(serve.socket), .value = "",
 	  .help = "The Unix socket of the service. Empty: $XDG_RUNTIME_DIR/belljar/belljar.sock, "
@@ -250,6 +275,8 @@ static const char *const TYPE_NAMES[] = {
 
 const char *bj_table_type_name(const struct bj_setting *setting)
 {
+	if (setting->type == BJ_T_MODULES && setting->choices)
+		return "list of choices";
 	return TYPE_NAMES[setting->type];
 }
 
@@ -292,6 +319,8 @@ char *bj_table_allowed(const struct bj_setting *setting)
 	struct bj_buf buf = { 0 };
 
 	if (setting->choices) {
+		if (setting->type == BJ_T_MODULES)
+			bj_buf_puts(&buf, "a list of ");
 		add_choices(&buf, setting->choices);
 		return bj_buf_take(&buf);
 	}

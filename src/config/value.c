@@ -196,7 +196,8 @@ static void free_strings(struct bj_strings *strings)
 }
 
 /* Add one module name; blanks around it are dropped. The array keeps a NULL at its end. */
-static int add_module(struct bj_strings *list, const char *from, size_t len)
+static int add_module(const struct bj_setting *setting, struct bj_strings *list, const char *from,
+		      size_t len)
 {
 	for (; len > 0 && *from == ' '; from++)
 		len--;
@@ -215,7 +216,7 @@ static int add_module(struct bj_strings *list, const char *from, size_t len)
 
 	if (!name)
 		return -BJ_E_SYSTEM;
-	if (!all_of(name, MODULE_SET, MAX_NAME))
+	if (setting->choices ? find_choice(setting, name) < 0 : !all_of(name, MODULE_SET, MAX_NAME))
 		return -BJ_E_INVALID;
 	items[list->n++] = BJ_TAKE_PTR(name);
 	items[list->n] = NULL;
@@ -227,10 +228,9 @@ static int set_modules(const struct bj_setting *setting, const char *text, void 
 	struct bj_strings list = { 0 };
 	const char *p = text;
 
-	(void)setting;
 	while (*text) {
 		const size_t len = strcspn(p, ",");
-		const int r = add_module(&list, p, len);
+		const int r = add_module(setting, &list, p, len);
 
 		if (r < 0) {
 			free_strings(&list);

@@ -4,34 +4,12 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "engine/backends.h"
 #include "jar/creds.h"
-#include "jar/layers.h"
 #include "seccomp/profile.h"
 
 #include <errno.h>
 #include <string.h>
-
-static int start_launcher(const struct bj_settings *s, bool bound, struct bj_launcher **ret,
-			  struct bj_err *err)
-{
-	static const enum bj_mounts_proc procs[] = {
-		[BJ_PROC_PID] = BJ_MOUNTS_PROC_PID,
-		[BJ_PROC_COMPAT] = BJ_MOUNTS_PROC_COMPAT,
-		[BJ_PROC_NONE] = BJ_MOUNTS_PROC_NONE,
-	};
-	const struct bj_launch_settings launch = {
-		.cgroup = s->cgroup,
-		.uid_base = s->uid_base,
-		.uid_count = s->uid_count,
-		.required = s->require == BJ_REQUIRE_FULL ? BJ_LAYERS_FULL : BJ_LAYERS_BASIC,
-		.python = s->python,
-		.bash = s->bash,
-		.proc = procs[s->proc],
-		.bound = bound,
-	};
-
-	return bj_launcher_new(&launch, ret, err);
-}
 
 static int compile_filter(struct belljar *bj, struct bj_err *err)
 {
@@ -53,9 +31,9 @@ int bj_engine_new(struct bj_settings *settings_take, struct belljar **ret, struc
 	}
 	bj->settings = settings_take;
 
-	/* The launcher comes first: it is forked from a process that has read nothing yet, and
-	 * comes up while the rest is made. */
-	int r = start_launcher(bj->settings, true, &bj->launcher, err);
+	/* These come first: they are forked from a process that has read nothing yet, and come
+	 * up while the rest is made. */
+	int r = bj_backends_start(bj, err);
 
 	if (r == 0)
 		r = bj_checker_new(bj->settings->user_rules, &bj->checker, err);
@@ -79,7 +57,7 @@ int bj_engine_make_parts(const struct bj_settings *settings, struct bj_engine_pa
 	if (settings->seccomp)
 		r = bj_profile_compile_file(settings->seccomp, &parts.filter, err);
 	if (r == 0)
-		r = start_launcher(settings, false, &launcher, err);
+		r = bj_backends_start_native(settings, false, &launcher, err);
 	if (r < 0) {
 		bj_engine_parts_done(&parts);
 		return r;
@@ -148,7 +126,7 @@ void bj_close(struct belljar *bj)
 {
 	if (!bj)
 		return;
-	bj_launcher_free(bj->launcher);
+	bj_backends_stop(bj);
 	bj_checker_free(bj->checker);
 	bj_settings_free(bj->settings);
 	if (bj->filter)
@@ -174,15 +152,7 @@ void bj_spec_init(const struct belljar *bj, enum bj_language language, struct bj
 
 int bj_cleanup_all(struct belljar *bj, struct bj_err *err)
 {
-	unsigned int swept = 0;
-	struct bj_launcher *sweeper = NULL;
-	/* A launcher sweeps when it comes up: one more, for that alone. */
-	int r = start_launcher(bj->settings, true, &sweeper, err);
-
-	if (r == 0)
-		r = bj_launcher_ready(sweeper, &swept, err);
-	bj_launcher_free(sweeper);
-	return r < 0 ? r : (int)swept;
+	return bj_backends_sweep(bj->settings, err);
 }
 
 int bj_engine_drop_privileges(struct bj_err *err)

@@ -5,13 +5,15 @@
 #include "check/check.h"
 #include "config/settings.h"
 #include "jar/launch.h"
+#include "jar/role.h"
 
 /* What bj_open() makes, for doors that bring settings of their own. */
 struct belljar {
 	struct bj_settings *settings;
 	struct bj_checker *checker;
-	struct bj_launcher *launcher;
-	struct bj_buf *filter; /* the compiled custom profile; NULL: none */
+	struct bj_launcher *launcher; /* NULL: native is not called for */
+	struct bj_role *broker;       /* NULL: docker is not called for */
+	struct bj_buf *filter;        /* the compiled custom profile; NULL: none */
 };
 
 /* As bj_open(), with settings that the caller made. Takes them, also on failure. */

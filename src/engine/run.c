@@ -10,10 +10,11 @@
  *
  * bj_run() may be called from many threads; runs share nothing but the launcher and the rules. */
 
-#include "backend/backend.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/log.h"
+#include "engine/backends.h"
 #include "engine/engine.h"
 #include "spec/names.h"
 
@@ -208,21 +209,23 @@ static void explain(struct bj_result *r)
 }
 
 static int run_backend(struct belljar *bj, const struct bj_spec *spec, struct bj_result *r,
-		       struct bj_verdict *verdict)
+		       struct bj_verdict *verdict, struct bj_err *ret_failed)
 {
 	struct bj_err err = { 0 };
-	const int rc = bj_backend_native.run(bj->launcher, spec, r, verdict, &err);
+	const int rc = bj_backends_run(bj, spec->backend, spec, r, verdict, &err);
 
 	if (rc < 0) {
 		r->cause = BJ_CAUSE_INFRASTRUCTURE;
 		r->no_interpreter = err.code == BJ_E_NOT_FOUND;
 		r->error = strdup(err.msg);
+		*ret_failed = err;
 	}
 	return rc;
 }
 
+/* *@ret_failed is filled when the backend could not run it. */
 static int check_and_run(struct belljar *bj, const struct bj_spec *spec, struct bj_result *r,
-			 struct bj_err *err)
+			 struct bj_err *ret_failed, struct bj_err *err)
 {
 	const struct bj_check_request request = check_request(bj, spec);
 	struct bj_report report = { 0 };
@@ -237,8 +240,8 @@ static int check_and_run(struct belljar *bj, const struct bj_spec *spec, struct 
 
 	if (report.unparsed)
 		ask.check_only = true;
-	if ((!report.blocked || report.unparsed) && run_backend(bj, &ask, r, &verdict) == 0 &&
-	    verdict.syntax)
+	if ((!report.blocked || report.unparsed) &&
+	    run_backend(bj, &ask, r, &verdict, ret_failed) == 0 && verdict.syntax)
 		rc = bj_report_add_syntax(bj->checker, &request, &report, verdict.line,
 					  verdict.column, verdict.message, err);
 	take_report(&report, r);
@@ -252,6 +255,41 @@ static int check_and_run(struct belljar *bj, const struct bj_spec *spec, struct 
 	return 0;
 }
 
+/* Run it in the backend of @spec, or, when that is not there and the settings say so, in the next
+ * one. Everything starts anew then: a backend with weaker walls has a stricter check. */
+static int run_with_fallback(struct belljar *bj, struct bj_spec *spec,
+			     struct bj_result **ret_result, struct bj_err *err)
+{
+	const enum bj_backend_id first = spec->backend;
+	AUTO_FREE char *reason = NULL;
+
+	for (;;) {
+		struct bj_err failed = { 0 };
+		struct bj_result *result = new_result(spec);
+		enum bj_backend_id next;
+
+		*ret_result = result;
+		if (!result)
+			return bj_err_set(err, BJ_E_SYSTEM, ENOMEM, "no memory for a result");
+
+		const int r = check_and_run(bj, spec, result, &failed, err);
+
+		if (r < 0 || !failed.code ||
+		    !bj_backends_next(bj, first, spec->backend, &failed, &next)) {
+			result->fallback_from = first;
+			result->fallback_reason = BJ_TAKE_PTR(reason);
+			return r;
+		}
+		bj_log(BJ_LOG_WARN, "falling back from %s to %s: %s",
+		       bj_backend_name(spec->backend), bj_backend_name(next), failed.msg);
+		if (!reason)
+			reason = strdup(failed.msg);
+		bj_result_free(result);
+		*ret_result = NULL;
+		spec->backend = next;
+	}
+}
+
 int bj_run(struct belljar *bj, const struct bj_spec *asked, struct bj_result **ret_result,
 	   struct bj_err *err)
 {
@@ -259,10 +297,6 @@ int bj_run(struct belljar *bj, const struct bj_spec *asked, struct bj_result **r
 
 	if (!spec.id[0])
 		new_id(spec.id);
-	if (spec.backend != BJ_BACKEND_NATIVE)
-		return bj_err_set(err, BJ_E_UNSUPPORTED, 0,
-				  "the backend %s is not built yet; use native",
-				  bj_backend_name(spec.backend));
 
 	const uint64_t clamped = bj_settings_clamp_timeout(bj->settings, spec.limits.timeout_ms);
 
@@ -270,12 +304,8 @@ int bj_run(struct belljar *bj, const struct bj_spec *asked, struct bj_result **r
 		spec.timeout_asked_ms = spec.limits.timeout_ms;
 	spec.limits.timeout_ms = clamped;
 
-	struct bj_result *result = new_result(&spec);
-
-	if (!result)
-		return bj_err_set(err, BJ_E_SYSTEM, ENOMEM, "no memory for a result");
-
-	const int r = check_and_run(bj, &spec, result, err);
+	struct bj_result *result = NULL;
+	const int r = run_with_fallback(bj, &spec, &result, err);
 
 	if (r < 0) {
 		bj_result_free(result);

@@ -27,6 +27,7 @@ void bj_result_free(struct bj_result *r)
 	free(r->err.data);
 	free(r->validation_error);
 	free(r->error);
+	free(r->fallback_reason);
 	free(r->layers);
 	free(r);
 }

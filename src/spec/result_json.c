@@ -65,19 +65,27 @@ static json_t *isolation(const struct bj_result *r)
 		"uid", r->uid_mode ? r->uid_mode : "shared", "landlock_abi", (int)r->landlock_abi);
 }
 
+static json_t *fallback(const struct bj_result *r)
+{
+	if (!r->fallback_reason)
+		return json_null();
+	return json_pack("{s:s, s:o}", "from", bj_backend_name(r->fallback_from), "reason",
+			 text(r->fallback_reason));
+}
+
 static json_t *meta(const struct bj_result *r)
 {
-	return json_pack("{s:s, s:s, s:b, s:o, s:{s:b, s:b}, s:o, s:o, s:{s:o, s:o}, s:b, s:o, "
-			 "s:{s:i, s:o, s:i}}",
-			 "runtime", bj_backend_name(r->runtime), "policy",
-			 bj_policy_name(r->policy), "trusted", r->trusted, "blocked_imports",
-			 strings(r->blocked_imports, r->n_blocked_imports), "truncated", "stdout",
-			 r->out.truncated, "stderr", r->err.truncated, "stdout_bytes",
-			 number(r->out.total), "stderr_bytes", number(r->err.total),
-			 "resource_limits", "asked", limits(&r->asked), "effective",
-			 limits(&r->effective), "cleanup_success", r->cleanup_success, "isolation",
-			 isolation(r), "out", "files", (int)r->out_files, "bytes",
-			 number(r->out_bytes), "refused", (int)r->out_refused);
+	return json_pack(
+		"{s:s, s:o, s:s, s:b, s:o, s:{s:b, s:b}, s:o, s:o, s:{s:o, s:o}, s:b, s:o, "
+		"s:{s:i, s:o, s:i}}",
+		"runtime", bj_backend_name(r->runtime), "fallback", fallback(r), "policy",
+		bj_policy_name(r->policy), "trusted", r->trusted, "blocked_imports",
+		strings(r->blocked_imports, r->n_blocked_imports), "truncated", "stdout",
+		r->out.truncated, "stderr", r->err.truncated, "stdout_bytes", number(r->out.total),
+		"stderr_bytes", number(r->err.total), "resource_limits", "asked", limits(&r->asked),
+		"effective", limits(&r->effective), "cleanup_success", r->cleanup_success,
+		"isolation", isolation(r), "out", "files", (int)r->out_files, "bytes",
+		number(r->out_bytes), "refused", (int)r->out_refused);
 }
 
 static json_t *to_json(const struct bj_result *r)

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "docker/image.h"
+
+#include "base/cleanup.h"
+#include "base/err.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { PULL_MS = 600000 };
+
+const char *const bj_image_standins[2] = {
+	[BJ_LANG_PYTHON] = "belljar/python:3.11",
+	[BJ_LANG_BASH] = "belljar/bash:5.2",
+};
+
+int bj_image_exists(struct bj_docker *docker, const char *image, struct bj_err *err)
+{
+	char path[320];
+
+	snprintf(path, sizeof(path), "/images/%.255s/json", image);
+
+	const struct bj_docker_call call = { .method = "GET", .path = path };
+	const int status = bj_docker_do(docker, &call, NULL, err);
+
+	return status < 0 ? status : status == 200;
+}
+
+/* A pull answers 200 at once and reports trouble in its stream, as objects with an error. */
+static int pull_failed(const struct bj_buf *body, const char *image, struct bj_err *err)
+{
+	const char *at = body->data ? body->data : "";
+	const char *end = at + body->size;
+	int r = 0;
+
+	while (at < end && r == 0) {
+		json_error_t where;
+		json_t *line = json_loadb(at, (size_t)(end - at), JSON_DISABLE_EOF_CHECK, &where);
+		const char *text = json_string_value(json_object_get(line, "error"));
+
+		if (text)
+			r = bj_err_set(err, BJ_E_NOT_FOUND, 0, "cannot pull %.80s: %.100s", image,
+				       text);
+		if (!line)
+			break;
+		json_decref(line);
+		at += where.position;
+	}
+	return r;
+}
+
+int bj_image_pull(struct bj_docker *docker, const char *image, struct bj_err *err)
+{
+	AUTO_BUF struct bj_buf body = { 0 };
+	const char *slash = strrchr(image, '/');
+	const char *colon = strrchr(slash ? slash : image, ':');
+	char path[400];
+
+	snprintf(path, sizeof(path), "/images/create?fromImage=%.255s%s", image,
+		 colon || strchr(image, '@') ? "" : "&tag=latest");
+
+	const struct bj_docker_call call = {
+		.method = "POST", .path = path, .body = "", .timeout_ms = PULL_MS
+	};
+	const int status = bj_docker_do(docker, &call, &body, err);
+
+	if (status < 0)
+		return status;
+	if (status != 200) {
+		bj_docker_refused("pull the image", status, &body, err);
+		if (err)
+			err->code = BJ_E_NOT_FOUND;
+		return -BJ_E_NOT_FOUND;
+	}
+	return pull_failed(&body, image, err);
+}
+
+int bj_image_missing(struct bj_docker *docker, const char *image, struct bj_err *err)
+{
+	static const struct {
+		const char *wanted, *setting;
+	} defaults[] = {
+		[BJ_LANG_PYTHON] = { "python:3.11-slim", "docker.python_image" },
+		[BJ_LANG_BASH] = { "bash:5.2-alpine", "docker.bash_image" },
+	};
+
+	for (size_t i = 0; i < BJ_ARRAY_SIZE(defaults); i++) {
+		if (strcmp(image, defaults[i].wanted) != 0)
+			continue;
+
+		const bool have = bj_image_exists(docker, bj_image_standins[i], NULL) == 1;
+
+		return bj_err_set(err, BJ_E_NOT_FOUND, 0,
+				  "the Docker engine has no image %s; run `docker pull %s`, or %s"
+				  "set %s: %s",
+				  image, image, have ? "" : "`belljar image build --docker` and ",
+				  defaults[i].setting, bj_image_standins[i]);
+	}
+	return bj_err_set(err, BJ_E_NOT_FOUND, 0,
+			  "the Docker engine has no image %.60s; run `docker pull %.60s`", image,
+			  image);
+}

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Theory of operation: one run in a container.
+ *
+ *	make     track, create, start; the container's shell waits for a line
+ *	upload   helper, script and inputs go into a tmpfs of the container
+ *	go       the line and the order are written; the clock of the script starts
+ *	pump     the engine's stream is taken apart and handed to the front's pipes
+ *	judge    cause and status from the helper's end record, or from the engine
+ *	remove   in every case, whatever happened before
+ *
+ * A warm run finds its container made already. */
+
+#include "docker/worker.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/fd.h"
+#include "docker/attach.h"
+#include "docker/image.h"
+#include "docker/pump.h"
+#include "docker/records.h"
+#include "docker/upload.h"
+#include "jar/layers.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+
+/* Containers that nobody removed may be removed by anybody this long after their deadline. */
+enum { EXPIRY_SECONDS = 3600 };
+
+/* What holds for every container; the helper sees to closed descriptors and a session. */
+#define LAYERS                                                                                     \
+	(BJ_LAYERS_CGROUP | BJ_LAYER_BIT(BJ_LAYER_PID_NS) | BJ_LAYER_BIT(BJ_LAYER_MOUNT_NS) |      \
+	 BJ_LAYER_BIT(BJ_LAYER_NET_NS) | BJ_LAYER_BIT(BJ_LAYER_IPC_NS) |                           \
+	 BJ_LAYER_BIT(BJ_LAYER_UTS_NS) | BJ_LAYER_BIT(BJ_LAYER_CGROUP_NS) |                        \
+	 BJ_LAYER_BIT(BJ_LAYER_READ_ONLY_ROOT) | BJ_LAYER_BIT(BJ_LAYER_TMPFS_LIMITS) |             \
+	 BJ_LAYER_BIT(BJ_LAYER_NOBODY) | BJ_LAYER_BIT(BJ_LAYER_CAPABILITIES) |                     \
+	 BJ_LAYER_BIT(BJ_LAYER_NO_NEW_PRIVS) | BJ_LAYER_BIT(BJ_LAYER_SECCOMP) |                    \
+	 BJ_LAYER_BIT(BJ_LAYER_RLIMITS) | BJ_LAYER_BIT(BJ_LAYER_CLOSED_FDS) |                      \
+	 BJ_LAYER_BIT(BJ_LAYER_SESSION) | BJ_LAYER_BIT(BJ_LAYER_PRIVATE_PROC))
+
+/* --- making and removing ---------------------------------------------------------------------- */
+
+static int create(const struct bj_worker_ground *ground, const struct bj_wire_launch *launch,
+		  const char *run_id, const char *name, struct bj_err *err)
+{
+	const struct bj_container_plan plan = {
+		.launch = launch,
+		.image = ground->settings->image[launch->language],
+		.runtime = ground->settings->runtime,
+		.seccomp = ground->seccomp,
+		.owner = ground->track->owner,
+		.run_id = run_id,
+		.expires = (uint64_t)time(NULL) + launch->timeout_ns / 1000000000u + EXPIRY_SECONDS,
+		.required = ground->settings->required,
+	};
+	int r = bj_container_create(ground->docker, name, &plan, err);
+
+	if (r != -BJ_E_NOT_FOUND)
+		return r;
+	if (!ground->settings->pull)
+		return bj_image_missing(ground->docker, plan.image, err);
+	r = bj_image_pull(ground->docker, plan.image, err);
+	return r < 0 ? r : bj_container_create(ground->docker, name, &plan, err);
+}
+
+int bj_worker_make(const struct bj_worker_ground *ground, const struct bj_wire_launch *launch,
+		   const char *run_id, const char *name, struct bj_err *err)
+{
+	int r = bj_track_add(ground->track, name, err);
+
+	if (r < 0)
+		return r;
+	r = create(ground, launch, run_id, name, err);
+	if (r == 0)
+		r = bj_container_start(ground->docker, name, err);
+	if (r < 0)
+		bj_worker_remove(ground, name);
+	return r;
+}
+
+bool bj_worker_remove(const struct bj_worker_ground *ground, const char *name)
+{
+	if (bj_container_remove(ground->docker, name, NULL) < 0)
+		return false;
+	bj_track_drop(ground->track, name);
+	return true;
+}
+
+/* --- one run ---------------------------------------------------------------------------------- */
+
+static int send_order(struct bj_attach *attach, const struct bj_wire_launch *launch,
+		      struct bj_records *records, struct bj_err *err)
+{
+	struct bj_inside_order order = {
+		.magic = BJ_INSIDE_MAGIC,
+		.flags =
+			(launch->flags & BJ_WIRE_CHECK_ONLY ? (uint32_t)BJ_INSIDE_CHECK_ONLY : 0u) |
+			(launch->flags & BJ_WIRE_HAS_OUT ? (uint32_t)BJ_INSIDE_OUT : 0u),
+		.language = launch->language,
+		.out_files = launch->out_files,
+		.out_bytes = launch->out_bytes,
+		/* We kill first. This is for the case that none of us is left to do it. */
+		.timeout_ns = launch->timeout_ns + UINT64_C(2000000000),
+	};
+
+	if (!bj_records_nonce(order.nonce))
+		return bj_err_set(err, BJ_E_SYSTEM, errno, "no random numbers");
+	bj_records_init(records, order.nonce);
+	if (bj_attach_write_all(attach, "go\n", 3) < 0 ||
+	    bj_attach_write_all(attach, &order, sizeof(order)) < 0)
+		return bj_err_set(err, BJ_E_UNSUPPORTED, 0,
+				  "the Docker engine closed the stream of a container");
+	return 0;
+}
+
+static int set_going(const struct bj_worker_ground *ground, const struct bj_role_launch *run,
+		     const char *name, struct bj_attach *attach, struct bj_records *records,
+		     struct bj_err *err)
+{
+	AUTO_BUF struct bj_buf tar = { 0 };
+	int r = bj_upload_make(run->fds[BJ_WIRE_FD_SPEC], &tar, err);
+
+	if (r == 0)
+		r = bj_attach_open(attach, ground->docker, name, err);
+	if (r == 0)
+		r = bj_container_upload(ground->docker, name, "/script", &tar, err);
+	return r < 0 ? r : send_order(attach, &run->launch, records, err);
+}
+
+static void tell_started(const struct bj_role_launch *run)
+{
+	const struct bj_wire_reply started = { .magic = BJ_WIRE_MAGIC, .kind = BJ_REPLY_STARTED };
+
+	bj_fd_send(run->fds[BJ_WIRE_FD_REPLY], &started, sizeof(started), NULL, 0);
+}
+
+/* --- judging ---------------------------------------------------------------------------------- */
+
+/* The helper's word: its numbers come from the kernel. */
+static void judge_end(const struct bj_inside_end *end, struct bj_wire_reply *ret)
+{
+	ret->wait_status = end->wait_status;
+	ret->cpu_ns = end->cpu_ns;
+	ret->peak_memory = end->peak_memory;
+	ret->cgroup_version = (uint8_t)end->cgroup_version;
+	if (ret->cause != BJ_CAUSE_NONE)
+		return;
+	if (end->err.code) {
+		ret->err = end->err;
+		ret->err.msg[sizeof(ret->err.msg) - 1] = '\0';
+		ret->cause = BJ_CAUSE_INFRASTRUCTURE;
+	} else if (end->oom_kills > 0) {
+		ret->cause = BJ_CAUSE_OOM;
+	} else if (end->pids_hits > 0) {
+		ret->cause = BJ_CAUSE_PIDS;
+	} else if (WIFEXITED(end->wait_status)) {
+		ret->cause = BJ_CAUSE_EXITED;
+	} else {
+		ret->cause =
+			WTERMSIG(end->wait_status) == SIGSYS ? BJ_CAUSE_SECCOMP : BJ_CAUSE_SIGNAL;
+	}
+}
+
+/* No word of the helper: it was killed, by us, by the script or for want of memory. */
+static void judge_engine(const struct bj_worker_ground *ground, const char *name,
+			 struct bj_wire_reply *ret)
+{
+	struct bj_container_state state = { 0 };
+
+	ret->wait_status = SIGKILL;
+	if (ret->cause != BJ_CAUSE_NONE)
+		return;
+	if (bj_container_inspect(ground->docker, name, &state, &ret->err) < 0) {
+		ret->err.code = BJ_E_SYSTEM;
+		bj_err_wrap(&ret->err, "the Docker engine went away during the run");
+		ret->cause = BJ_CAUSE_INFRASTRUCTURE;
+		return;
+	}
+	ret->cause = state.oom_killed ? BJ_CAUSE_OOM : BJ_CAUSE_SIGNAL;
+	if (state.running) {
+		bj_err_set(&ret->err, BJ_E_SYSTEM, 0,
+			   "the Docker engine closed the streams during the run");
+		ret->cause = BJ_CAUSE_INFRASTRUCTURE;
+	} else if (state.exit_code > 128 && state.exit_code < 128 + 65) {
+		ret->wait_status = state.exit_code - 128;
+	}
+}
+
+void bj_worker_run(const struct bj_worker_ground *ground, struct bj_role_launch *run,
+		   const char *name, bool warm, struct bj_wire_reply *ret)
+{
+	struct bj_attach attach = { 0 };
+	struct bj_pump pump = {
+		.attach = &attach, .run = run, .docker = ground->docker, .container = name
+	};
+	int r = warm ? 0 : bj_worker_make(ground, &run->launch, run->run_id, name, &ret->err);
+
+	ret->cleanup_ok = true;
+	if (r < 0)
+		return;
+	r = set_going(ground, run, name, &attach, &pump.records, &ret->err);
+	if (r == 0) {
+		const uint64_t started = bj_clock_now();
+
+		tell_started(run);
+		ret->cause = bj_pump_run(&pump, started + run->launch.timeout_ns);
+		ret->duration_ns = bj_clock_now() - started;
+		ret->layers = LAYERS;
+		if (pump.have_end)
+			judge_end(&pump.end, ret);
+		else
+			judge_engine(ground, name, ret);
+	}
+	bj_attach_close(&attach);
+	ret->cleanup_ok = bj_worker_remove(ground, name);
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "backend/backend.h"
+#include "engine/engine.h"
+
+/* The backends of a handle: which processes they need, and which one a run gets. */
+
+/* Start what the settings can call for: the chosen backend and those it falls back to. */
+/* @bound: as in struct bj_launch_settings. */
+int bj_backends_start_native(const struct bj_settings *settings, bool bound,
+			     struct bj_launcher **ret, struct bj_err *err);
+int bj_backends_start(struct belljar *bj, struct bj_err *err);
+void bj_backends_stop(struct belljar *bj);
+
+/* Remove what dead owners left, of every backend the settings can call for. How much it was. */
+int bj_backends_sweep(const struct bj_settings *settings, struct bj_err *err);
+
+/* Run @spec in the backend @id; fails as struct bj_backend says. */
+int bj_backends_run(struct belljar *bj, enum bj_backend_id id, const struct bj_spec *spec,
+		    struct bj_result *result, struct bj_verdict *ret_verdict, struct bj_err *err);
+
+/* What to try after @tried (the backend of the spec at first) failed with @err before the script
+ * ran: true with *@ret_next, or false when that is the end. */
+bool bj_backends_next(const struct belljar *bj, enum bj_backend_id first, enum bj_backend_id tried,
+		      const struct bj_err *err, enum bj_backend_id *ret_next);

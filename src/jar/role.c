@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "jar/role.h"
+
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "base/fd.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+struct bj_role {
+	int control;
+	pid_t pid;
+	pthread_mutex_t lock; /* over hello */
+	bool greeted;
+	struct bj_wire_reply hello;
+	const char *name;
+};
+
+/* --- the process ------------------------------------------------------------------------------ */
+
+struct host {
+	int control, children;
+	const struct bj_role_ops *ops;
+	void *self;
+};
+
+/* The standard streams become the two ends of a pipe that nobody else has. */
+static int shed_fds(int control)
+{
+	int dead[2];
+
+	if (pipe(dead) < 0 || dup3(control, 3, O_CLOEXEC) < 0 || dup2(dead[0], 0) < 0 ||
+	    dup2(dead[1], 1) < 0 || dup2(dead[1], 2) < 0 || close_range(4, ~0u, 0) < 0)
+		return -1;
+	return 3;
+}
+
+static void close_all(struct bj_role_launch *run)
+{
+	for (int i = 0; i < BJ_WIRE_FD_MAX; i++)
+		if (run->fds[i] >= 0)
+			close(run->fds[i]);
+}
+
+static void reply(int fd, struct bj_wire_reply *r)
+{
+	r->magic = BJ_WIRE_MAGIC;
+	r->kind = r->err.code ? BJ_REPLY_FAILED : BJ_REPLY_ENDED;
+	bj_fd_send(fd, r, sizeof(*r), NULL, 0);
+}
+
+__attribute__((noreturn)) static void worker(struct host *host, struct bj_role_launch *run)
+{
+	struct bj_wire_reply end = { 0 };
+	sigset_t none;
+
+	close(host->control);
+	close(host->children);
+	/* Should the role die, its worker still cleans up: it takes this for a wish to cancel. */
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	host->ops->work(host->self, run, &end);
+	reply(run->fds[BJ_WIRE_FD_REPLY], &end);
+	_exit(0);
+}
+
+/* Receive a launch. 1: there is one, 0: the front is gone, negative: refused, and told so. */
+static int receive(const struct host *host, struct bj_role_launch *run)
+{
+	struct bj_role_message msg = { 0 };
+	struct bj_wire_reply no = { 0 };
+	size_t n_fds = 0;
+
+	*run = (struct bj_role_launch){ .out_fd = -1 };
+	for (int i = 0; i < BJ_WIRE_FD_MAX; i++)
+		run->fds[i] = -1;
+
+	const ssize_t n =
+		bj_fd_recv(host->control, &msg, sizeof(msg), run->fds, BJ_WIRE_FD_MAX, &n_fds, 0);
+
+	if (n <= 0)
+		return n == 0 || n == -ECONNRESET ? 0 : -1;
+
+	const size_t size = n == sizeof(msg) ? sizeof(msg.launch) : 0;
+	int r = bj_wire_check(&msg.launch, size, run->fds, n_fds, &no.err);
+
+	if (r == 0 && (strnlen(msg.run_id, sizeof(msg.run_id)) != sizeof(msg.run_id) - 1 ||
+		       strspn(msg.run_id, "0123456789abcdef") != sizeof(msg.run_id) - 1))
+		r = bj_err_set(&no.err, BJ_E_PROTOCOL, 0, "launch message: bad run id");
+	if (r < 0) {
+		if (n_fds > 0)
+			reply(run->fds[BJ_WIRE_FD_REPLY], &no);
+		close_all(run);
+		return r;
+	}
+	run->launch = msg.launch;
+	memcpy(run->run_id, msg.run_id, sizeof(run->run_id));
+	if (msg.launch.flags & BJ_WIRE_HAS_OUT)
+		run->out_fd = run->fds[n_fds - 1];
+	return 1;
+}
+
+static void start_worker(struct host *host, struct bj_role_launch *run)
+{
+	struct bj_wire_reply no = { 0 };
+
+	host->ops->prepare(host->self, run);
+
+	const pid_t pid = fork();
+
+	if (pid == 0)
+		worker(host, run);
+	if (pid > 0) {
+		host->ops->started(host->self, pid);
+	} else {
+		bj_err_set(&no.err, BJ_E_SYSTEM, errno, "cannot start a worker");
+		reply(run->fds[BJ_WIRE_FD_REPLY], &no);
+	}
+	close_all(run);
+}
+
+static void reap(struct host *host)
+{
+	struct signalfd_siginfo info;
+	int status;
+	pid_t pid;
+
+	(void)!read(host->children, &info, sizeof(info));
+	while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
+		host->ops->reaped(host->self, pid, status);
+}
+
+static void serve(struct host *host)
+{
+	struct bj_role_launch run;
+
+	for (;;) {
+		struct pollfd polls[] = { { .fd = host->control, .events = POLLIN },
+					  { .fd = host->children, .events = POLLIN } };
+
+		if (poll(polls, 2, -1) < 0)
+			continue;
+		if (polls[1].revents)
+			reap(host);
+		if (!polls[0].revents)
+			continue;
+
+		const int r = receive(host, &run);
+
+		if (r == 0)
+			return;
+		if (r > 0)
+			start_worker(host, &run);
+	}
+}
+
+/* The front is gone. Workers see the end of their reply sockets and clean up; wait for them. */
+static void leave(struct host *host)
+{
+	int status;
+	pid_t pid;
+
+	close(host->control);
+	while ((pid = waitpid(-1, &status, 0)) > 0 || (pid < 0 && errno == EINTR))
+		if (pid > 0)
+			host->ops->reaped(host->self, pid, status);
+	host->ops->leave(host->self);
+}
+
+__attribute__((noreturn)) static void role_main(int control, const struct bj_role_ops *ops,
+						void *self)
+{
+	struct bj_wire_reply hello = { .magic = BJ_WIRE_MAGIC, .kind = BJ_REPLY_HELLO };
+	struct host host = { .control = shed_fds(control), .ops = ops, .self = self };
+	sigset_t child;
+
+	if (host.control < 0)
+		_exit(1);
+	sigemptyset(&child);
+	sigaddset(&child, SIGCHLD);
+	sigprocmask(SIG_SETMASK, &child, NULL);
+	signal(SIGPIPE, SIG_IGN);
+	setsid(); /* Ctrl-C is the front's business */
+	(void)!chdir("/");
+	host.children = signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
+	ops->greet(self, &hello);
+	bj_fd_send(host.control, &hello, sizeof(hello), NULL, 0);
+	if (hello.err.code == 0)
+		serve(&host);
+	leave(&host);
+	_exit(0);
+}
+
+/* --- the front -------------------------------------------------------------------------------- */
+
+int bj_role_new(const char *name, const struct bj_role_ops *ops, void *self, struct bj_role **ret,
+		struct bj_err *err)
+{
+	int pair[2];
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot make a socket pair");
+	AUTO_FD int ours = pair[0];
+	AUTO_FD int theirs = pair[1];
+	struct bj_role *role = calloc(1, sizeof(*role));
+	if (!role)
+		return bj_err_set(err, BJ_E_SYSTEM, ENOMEM, "cannot start the %s", name);
+	role->name = name;
+	role->pid = fork();
+	if (role->pid == 0)
+		role_main(theirs, ops, self);
+	if (role->pid < 0) {
+		free(role);
+		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot start the %s", name);
+	}
+	pthread_mutex_init(&role->lock, NULL);
+	role->control = bj_take_fd(&ours);
+	*ret = role;
+	return 0;
+}
+
+static int read_hello(struct bj_role *role, struct bj_err *err)
+{
+	size_t n_fds;
+	int fd;
+	const ssize_t n =
+		bj_fd_recv(role->control, &role->hello, sizeof(role->hello), &fd, 0, &n_fds, 0);
+
+	if (n != sizeof(role->hello) || role->hello.magic != BJ_WIRE_MAGIC)
+		return bj_err_set(err, BJ_E_SYSTEM, n < 0 ? (int)-n : 0,
+				  "the %s died before it was up", role->name);
+	role->greeted = true;
+	return 0;
+}
+
+int bj_role_ready(struct bj_role *role, unsigned int *ret_swept, struct bj_err *err)
+{
+	pthread_mutex_lock(&role->lock);
+
+	const int r = role->greeted ? 0 : read_hello(role, err);
+
+	pthread_mutex_unlock(&role->lock);
+	if (r < 0)
+		return r;
+	if (role->hello.err.code) {
+		if (err)
+			*err = role->hello.err;
+		return -role->hello.err.code;
+	}
+	if (ret_swept)
+		*ret_swept = role->hello.swept;
+	return 0;
+}
+
+int bj_role_socket(const struct bj_role *role)
+{
+	return role->control;
+}
+
+void bj_role_free(struct bj_role *role)
+{
+	if (!role)
+		return;
+	close(role->control);
+	waitpid(role->pid, NULL, 0);
+	pthread_mutex_destroy(&role->lock);
+	free(role);
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "jar/wire.h"
+
+#include <sys/types.h>
+
+/* A process of ours with one job, forked from the front before it has read anything, joined to it
+ * by a socket pair: the broker, the host of direct runs. It takes the same launch messages as the
+ * launcher and forks one worker for each, so that one run can block, fail or die by itself. */
+
+/* Both sides of a launch, checked. In a worker the descriptors are its own. */
+struct bj_role_launch {
+	struct bj_wire_launch launch;
+	char run_id[33];
+	int fds[BJ_WIRE_FD_MAX];
+	int out_fd; /* one of @fds; -1: none */
+};
+
+/* What a role does. All run in the role's own process. */
+struct bj_role_ops {
+	/* Get ready, and say in @hello how that went. */
+	void (*greet)(void *self, struct bj_wire_reply *hello);
+	/* In the role, before the worker of @launch is forked: what to take along. */
+	void (*prepare)(void *self, struct bj_role_launch *launch);
+	/* In the role, after it. */
+	void (*started)(void *self, pid_t worker);
+	/* In the worker. Fills the reply that ends the run. */
+	void (*work)(void *self, struct bj_role_launch *launch, struct bj_wire_reply *ret);
+	/* In the role, when a child is gone; and when the front is gone and all workers too. */
+	void (*reaped)(void *self, pid_t pid, int status);
+	void (*leave)(void *self);
+};
+
+/* The message that starts a run in a role. */
+struct bj_role_message {
+	struct bj_wire_launch launch;
+	char run_id[33];
+	char pad[7]; /* zero */
+};
+
+struct bj_role;
+
+/* Fork the role. It comes up in parallel: bj_role_ready() waits for it. @self is used in the new
+ * process only. Call it from a process without other threads. The caller frees *@ret. */
+int bj_role_new(const char *name, const struct bj_role_ops *ops, void *self, struct bj_role **ret,
+		struct bj_err *err);
+void bj_role_free(struct bj_role *role); /* waits until its runs are cleaned up; NULL is fine */
+
+/* As bj_launcher_ready(). */
+int bj_role_ready(struct bj_role *role, unsigned int *ret_swept, struct bj_err *err);
+int bj_role_socket(const struct bj_role *role); /* borrowed */

@@ -113,8 +113,8 @@ static int fill_finding(const struct bj_check_request *request, const struct bj_
 	ret->message = strdup(message);
 	ret->severity = hit->rule->severity;
 	ret->blocks = bj_rule_blocks(request, hit->rule);
-	/* An empty range is about the whole script. */
-	if (hit->end > hit->start) {
+	/* An empty range at the start is about the whole script; elsewhere something is missing. */
+	if (hit->end > 0) {
 		bj_place_seek(place, hit->start);
 		ret->line = place->line;
 		ret->column = place->column;

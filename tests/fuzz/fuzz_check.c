@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fuzz.h"
 
-#include "check/secrets.h"
+#include "check/check.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -31,28 +31,20 @@ static void check_findings(const struct bj_report *report)
 	require(!report->blocked == !report->error);
 }
 
-/* What a secret rule found stands in no source line. */
-static void check_masks(const struct bj_checker *checker, const struct bj_check_request *request,
-			const struct bj_report *report)
+/* Where a secret begins, the line that is shown has a star. Lines that are not plain ASCII have
+ * other bytes than columns, and a NUL ends what is shown. */
+static void check_masks(const struct bj_report *report)
 {
-	struct bj_spans spans = { 0 };
+	for (size_t i = 0; i < report->n_findings; i++) {
+		const struct bj_finding *f = &report->findings[i];
+		size_t n = 0;
 
-	if (bj_secrets_find(bj_checker_secrets(checker), (enum bj_rule_language)request->language,
-			    request->text, request->size, &spans, NULL) < 0)
-		abort();
-	for (size_t i = 0; i < spans.n; i++) {
-		const struct bj_span *span = &spans.items[i];
-
-		require(span->start < span->end && span->end <= request->size);
-		require(i == 0 || span->start >= spans.items[i - 1].end);
-		for (size_t k = 0; k < report->n_findings; k++) {
-			const struct bj_finding *f = &report->findings[k];
-
-			if (strcmp(f->layer, "secrets") == 0 && f->source && f->column)
-				require(memchr(f->source, '*', strlen(f->source)) != NULL);
-		}
+		if (strcmp(f->layer, "secrets") != 0 || !f->source)
+			continue;
+		while (f->source[n] > 0 && n + 1 < f->column)
+			n++;
+		require(f->source[n] <= 0 || f->source[n] == '*');
 	}
-	bj_spans_done(&spans);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -78,7 +70,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (bj_check(checker, &request, &report, NULL) < 0)
 		abort();
 	check_findings(&report);
-	check_masks(checker, &request, &report);
+	check_masks(&report);
 	if (bj_report_add_syntax(checker, &request, &report, 1, 1, "fuzz", NULL) < 0)
 		abort();
 	check_findings(&report);

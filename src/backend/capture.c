@@ -82,34 +82,36 @@ static size_t cut_at_start(const char *text, size_t size)
 	return n;
 }
 
-static void add_tail(struct bj_capture *c, struct bj_buf *to, bool truncated)
+/* The ring in the order in which it was filled. */
+static void unroll(const struct bj_capture *c, struct bj_buf *to)
 {
-	struct bj_buf line = { 0 };
 	const size_t start = c->tail_size < ring_room(c) ? 0 : c->tail_at;
-	const size_t first = c->tail_size - start;
 
-	bj_buf_add(&line, c->tail + start, first < c->tail_size ? first : c->tail_size);
-	bj_buf_add(&line, c->tail, c->tail_size - line.size);
-
-	const size_t skip = truncated ? cut_at_start(line.data, line.size) : 0;
-
-	bj_buf_add(to, line.data + skip, line.size - skip);
-	to->failed |= line.failed;
-	bj_buf_done(&line);
+	if (c->tail_size == 0)
+		return;
+	bj_buf_add(to, c->tail + start, c->tail_size - start);
+	bj_buf_add(to, c->tail, start);
 }
 
 bool bj_capture_take(struct bj_capture *c, struct bj_output *ret)
 {
 	const bool truncated = c->total > c->head.size + c->tail_size;
+	const size_t cut = truncated ? cut_at_end(c->head.data, c->head.size) : 0;
 	struct bj_buf text = { 0 };
+	AUTO_BUF struct bj_buf tail = { 0 };
 
-	bj_buf_add(&text, c->head.data,
-		   c->head.size - (truncated ? cut_at_end(c->head.data, c->head.size) : 0));
+	unroll(c, &tail);
+
+	const size_t skip = truncated ? cut_at_start(tail.data, tail.size) : 0;
+
+	bj_buf_add(&text, c->head.data, c->head.size - cut);
 	if (truncated)
-		bj_buf_printf(&text, "\n[... %llu bytes left out ...]\n",
-			      (unsigned long long)(c->total - c->head.size - c->tail_size));
-	if (c->tail_size > 0)
-		add_tail(c, &text, truncated);
+		bj_buf_printf(
+			&text, "\n[... %llu bytes left out ...]\n",
+			(unsigned long long)(c->total - c->head.size - c->tail_size + cut + skip));
+	if (tail.size > 0)
+		bj_buf_add(&text, tail.data + skip, tail.size - skip);
+	text.failed |= tail.failed;
 
 	const size_t size = text.size;
 	char *data = bj_buf_take(&text);

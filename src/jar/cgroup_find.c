@@ -46,8 +46,8 @@ static void read_mount(char *line, struct bj_cgroup_place *place, struct roots *
 	char root[512], mount[256], type[32], options[512];
 	char *tail = strstr(line, " - ");
 
-	if (!tail || sscanf(line, "%*s %*s %*s %511s %255s", root, mount) != 2 ||
-	    sscanf(tail, " - %31s %*s %511s", type, options) != 2)
+	if (!tail || sscanf(line, "%*s %*s %*s %511s %255s", root, mount) != 2 || root[0] != '/' ||
+	    mount[0] != '/' || sscanf(tail, " - %31s %*s %511s", type, options) != 2)
 		return;
 	if (strcmp(type, "cgroup2") == 0)
 		note_mount(place, roots, BJ_HIER_UNIFIED, root, mount);
@@ -67,7 +67,7 @@ static void set_path(struct bj_cgroup_place *place, const struct roots *roots, e
 	if (!place->mount[h][0])
 		return;
 	/* Seen through a bind of a part of the hierarchy: our place is relative to that part. */
-	if (len > 1 && strncmp(own, root, len) == 0)
+	if (len > 1 && strncmp(own, root, len) == 0 && (own[len] == '/' || own[len] == '\0'))
 		own += len;
 
 	char path[sizeof(place->path[h])];

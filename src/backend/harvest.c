@@ -146,8 +146,10 @@ int bj_harvest_read(struct bj_harvest *h, struct bj_err *err)
 	char block[65536];
 	const ssize_t n = read(h->pipe, block, sizeof(block));
 
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return 0;
 	if (n < 0)
-		return errno == EAGAIN || errno == EINTR ? 0 : -BJ_E_SYSTEM;
+		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot read the files of out/");
 	if (n == 0)
 		return h->ended ? 1
 				: bj_err_set(err, BJ_E_PROTOCOL, 0,

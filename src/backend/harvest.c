@@ -40,8 +40,8 @@ void bj_harvest_done(struct bj_harvest *h)
 
 static int open_file(struct bj_harvest *h, struct bj_err *err)
 {
-	if (!bj_pack_name_ok(h->name, h->name_have) || h->files >= h->max_files ||
-	    h->head.data_size > h->max_bytes - h->bytes)
+	if (!bj_pack_name_ok(h->name, h->name_have) || strcmp(h->name, h->partial) == 0 ||
+	    h->files >= h->max_files || h->head.data_size > h->max_bytes - h->bytes)
 		return bj_err_set(err, BJ_E_PROTOCOL, 0, "the collector broke its limits");
 	h->file = openat(h->dir, h->partial, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
 			 0644);

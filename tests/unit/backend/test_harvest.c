@@ -138,8 +138,17 @@ static void what_follows_the_end_is_ignored(void **state)
 
 static void hostile_names_write_nothing(void **state)
 {
-	static const char *const names[] = { "",    ".",  "..",      "../x", "/tmp/x",
-					     "a/b", "\n", "\x1b[2J", "\xff", "\xc3" };
+	static const char *const names[] = { "",
+					     ".",
+					     "..",
+					     "../x",
+					     "/tmp/x",
+					     "a/b",
+					     "\n",
+					     "\x1b[2J",
+					     "\xff",
+					     "\xc3",
+					     ".belljar.0123456789abcdef0123456789abcdef" };
 
 	(void)state;
 	for (size_t i = 0; i < BJ_ARRAY_SIZE(names); i++) {

@@ -171,7 +171,8 @@ static int read_file(struct session *s, const char *name, struct bj_err *err)
 
 	if (fd < 0)
 		return fd;
-	return bj_script_read(&s->done[s->n_done++].script, name, fd, s->command->language, err);
+	return bj_script_read_any(&s->done[s->n_done++].script, name, fd, s->command->language,
+				  err);
 }
 
 static int check_one(const struct session *s, struct checked *c, struct bj_err *err)

@@ -108,17 +108,23 @@ static int tell_language(struct bj_script *s, const char *asked, struct bj_err *
 	return 0;
 }
 
+int bj_script_read_any(struct bj_script *script, const char *path, int fd_take,
+		       const char *language, struct bj_err *err)
+{
+	const int r = read_text(script, path, fd_take, SCRIPT_CEILING, err);
+
+	return r < 0 ? r : tell_language(script, language, err);
+}
+
 int bj_script_read(struct bj_script *script, const char *path, int fd_take, const char *language,
 		   struct bj_err *err)
 {
-	int r = read_text(script, path, fd_take, SCRIPT_CEILING, err);
+	const int r = bj_script_read_any(script, path, fd_take, language, err);
 
-	if (r < 0)
-		return r;
-	if (script->text.size == 0)
+	if (r == 0 && script->text.size == 0)
 		return bj_err_set(err, BJ_E_INVALID, 0, "%.150s is empty; there is nothing to run",
 				  path);
-	return tell_language(script, language, err);
+	return r;
 }
 
 int bj_script_read_input(struct bj_script *script, const char *path, int fd_take,

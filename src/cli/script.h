@@ -22,6 +22,11 @@ int bj_script_open(const char *path, struct bj_err *err);
 int bj_script_read(struct bj_script *script, const char *path, int fd_take, const char *language,
 		   struct bj_err *err);
 
+/* As above, and a script without a single byte is fine: there is nothing to run, but it can be
+ * checked. */
+int bj_script_read_any(struct bj_script *script, const char *path, int fd_take,
+		       const char *language, struct bj_err *err);
+
 /* As above for a file that is no script: any bytes, no language. */
 int bj_script_read_input(struct bj_script *script, const char *path, int fd_take,
 			 struct bj_err *err);

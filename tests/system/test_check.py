@@ -30,6 +30,13 @@ def test_clean_is_0():
     assert report["findings"] == [] and report["risk"] == "low" and not report["blocked"]
 
 
+def test_an_empty_script_is_clean():
+    """VALD-05: nothing is a script too."""
+    for args in ((), ("--no-syntax",)):
+        code, report = check_json("", "python", *args)
+        assert code == 0 and report["findings"] == []
+
+
 def test_findings_that_do_not_block_are_1():
     """VALD-04: a finding below high is told and does not block."""
     code, report = check_json("echo one\r\n", "bash")
@@ -213,6 +220,8 @@ def test_the_standard_library_has_no_secrets():
     assert len(files) > 500
     done = subprocess.run([BELLJAR, "check", "--no-syntax", "--max-chars", "10000000", "--json",
                            *files], capture_output=True, timeout=120, check=False)
-    found = [(r["file"], f["line"], f["rule"]) for r in map(json.loads, done.stdout.splitlines())
-             for f in r["findings"] if f["layer"] in ("secrets", "length")]
+    reports = [json.loads(line) for line in done.stdout.splitlines()]
+    assert len(reports) == len(files)
+    found = [(r["file"], f["line"], f["rule"]) for r in reports for f in r["findings"]
+             if f["layer"] in ("secrets", "length")]
     assert found == []

@@ -1,0 +1,42 @@
+#: item: 16
+#: what: raises its priority and its limits
+import ctypes
+import errno
+import os
+import resource
+
+from probe import REFUSED, check, done, fails, libc, refused, syscall
+
+for policy in (os.SCHED_FIFO, os.SCHED_RR):
+    for prio in (1, 50, 99):
+        fails(f"policy {policy} {prio}", os.sched_setscheduler, 0, policy, os.sched_param(prio))
+attr = ctypes.create_string_buffer(
+    (48).to_bytes(4, "little") + (6).to_bytes(4, "little") + bytes(16) +
+    (10**7).to_bytes(8, "little") + (2 * 10**7).to_bytes(8, "little") * 2)
+refused("deadline", 314, 0, attr, 0)
+for value in (-1, -20):
+    fails(f"nice {value}", os.setpriority, os.PRIO_PROCESS, 0, value)
+fails("priority of init", os.setpriority, os.PRIO_PROCESS, 1, 5)
+refused("ioprio real-time", 251, 1, 0, 1 << 13)
+for name in (n for n in dir(resource) if n.startswith("RLIMIT_")):
+    what = getattr(resource, name)
+    soft, hard = resource.getrlimit(what)
+    if hard == resource.RLIM_INFINITY:
+        continue
+    for new in (resource.RLIM_INFINITY, hard + 1):
+        try:
+            resource.setrlimit(what, (new, new))
+            check(f"{name} raised over {hard}", False)
+        except (OSError, ValueError):
+            check("", True)
+check("core files", resource.getrlimit(resource.RLIMIT_CORE)[1] == 0)
+check("descriptors", resource.getrlimit(resource.RLIMIT_NOFILE)[1] <= 65536)
+fails("prlimit of init", resource.prlimit, 1, resource.RLIMIT_NOFILE, (10, 10))
+for value in ("-1000", "-1"):
+    try:
+        with open("/proc/self/oom_score_adj", "w") as f:
+            f.write(value)
+        check("oom_score_adj lowered", False)
+    except OSError:
+        check("", True)
+done()

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The oracle sees what a run could leave: a test that could not fail would prove nothing."""
+import ctypes
+import os
+import secrets
+import socket
+import subprocess
+
+import oracle
+import pytest
+from harness import modes
+
+NAME = "bjo-" + secrets.token_hex(4)
+
+
+def kinds(snapshot):
+    return {kind for kind, _ in snapshot.extra()}
+
+
+@pytest.fixture
+def canaries():
+    c = oracle.Canaries()
+    yield c
+    c.close()
+
+
+def test_sees_a_process_that_was_orphaned():
+    snapshot = oracle.Snapshot()
+    out = subprocess.check_output("setsid sleep 50 >/dev/null & echo $!", shell=True)
+    assert kinds(snapshot) == {"process"}
+    os.kill(int(out), 9)
+    assert snapshot.settled() == []
+
+
+def test_sees_a_cgroup_in_any_hierarchy():
+    for top in modes.hierarchies():
+        snapshot = oracle.Snapshot()
+        path = top / NAME
+        try:
+            path.mkdir()
+        except OSError:
+            continue  # cpuset and the like may refuse
+        try:
+            assert kinds(snapshot) == {"cgroup"}, top
+        finally:
+            path.rmdir()
+        assert snapshot.settled() == []
+
+
+def test_sees_a_mount(tmp_path):
+    libc = ctypes.CDLL(None, use_errno=True)
+    snapshot = oracle.Snapshot()
+    assert libc.mount(b"x", str(tmp_path).encode(), b"tmpfs", 0, b"") == 0
+    assert kinds(snapshot) == {"mount"}
+    assert libc.umount2(str(tmp_path).encode(), 0) == 0
+    assert snapshot.settled() == []
+
+
+@pytest.mark.parametrize("directory", ["/tmp", "/var/tmp", "/dev/shm"])
+def test_sees_a_file(directory):
+    snapshot = oracle.Snapshot()
+    path = f"{directory}/{NAME}"
+    open(path, "w").close()
+    try:
+        assert kinds(snapshot) == {"file"}
+    finally:
+        os.unlink(path)
+
+
+def test_sees_a_state_directory():
+    snapshot = oracle.Snapshot()
+    os.mkdir("/run/belljar-" + NAME)
+    try:
+        assert kinds(snapshot) == {"file"}
+    finally:
+        os.rmdir("/run/belljar-" + NAME)
+
+
+def test_sees_an_ipc_object():
+    snapshot = oracle.Snapshot()
+    libc = ctypes.CDLL(None)
+    shmid = libc.shmget(0, 4096, 0o1600)
+    assert kinds(snapshot) == {"ipc object"}
+    libc.shmctl(shmid, 0, None)
+
+
+def test_sees_touched_canaries(canaries):
+    assert canaries.untouched() == []
+    socket.create_connection(("127.0.0.1", canaries.port)).close()
+    assert "listener" in canaries.untouched()[0]
+    s = socket.socket(socket.AF_UNIX)
+    s.connect("\0" + canaries.name)
+    assert "listener" in canaries.untouched()[0]
+    socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b"x", ("127.0.0.1", canaries.port))
+    assert "datagram" in canaries.untouched()[0]
+    canaries.files[0].write_text("other")
+    assert "file" in canaries.untouched()[0]
+    canaries.files[0].write_text(canaries.token)
+    canaries.process.kill()
+    canaries.process.wait()
+    assert canaries.untouched() == ["the process"]
+
+
+def test_sees_a_canary_in_the_output(canaries):
+    class Done:
+        out, err, peak_kib = canaries.token.encode(), b"", 0
+    with pytest.raises(AssertionError, match="read a canary"):
+        oracle.verify(canaries, oracle.Snapshot(), Done)
+    Done.out, Done.peak_kib = b"", oracle.LIMIT_KIB + 1
+    with pytest.raises(AssertionError, match="grew"):
+        oracle.verify(canaries, oracle.Snapshot(), Done)

@@ -1,0 +1,301 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Bad input: one clear sentence, the right exit status, nothing left behind."""
+import ctypes
+import os
+import subprocess
+
+import oracle
+import pytest
+from harness import known, modes, run
+
+pytestmark = pytest.mark.usefixtures("clean")
+HELLO = "print('hello')\n"
+
+
+def one_sentence(err):
+    """One line that names the program and says something."""
+    text = err.decode("utf-8")
+    assert text.endswith("\n") and text.count("\n") == 1, text
+    assert text.startswith("belljar: ") and 20 < len(text) < 400, text
+    return text
+
+
+def refuse(mode, *args, status=125, **kw):
+    done = mode.run(*args, **kw)
+    assert done.status == status, done
+    assert done.out == b""
+    return one_sentence(done.err)
+
+
+@pytest.fixture
+def hello(place):
+    path = place / "hello.py"
+    path.write_text(HELLO)
+    return path
+
+
+def test_missing_file(root, place):
+    assert "none.py" in refuse(root, place / "none.py")
+
+
+def test_no_file_at_all(root):
+    refuse(root)
+
+
+def test_directory(root, place):
+    assert "directory" in refuse(root, place)
+
+
+def test_binary_file(root, place):
+    for name, data in (("elf", open("/bin/true", "rb").read()), ("nul.py", b"print(1)\0\n"),
+                       ("bytes.py", b"\xff\xfe\xfa\n"), ("zip.py", b"PK\x03\x04" + bytes(100))):
+        path = place / name
+        path.write_bytes(data)
+        done = root.run(path)
+        assert done.status in (125, 126) and done.out == b"", (name, done)
+        assert done.err.startswith(b"belljar: ") or b"error" in done.err
+
+
+@pytest.mark.parametrize("text", ["", "\n", " \n\t\n"])
+def test_empty_script(text, root, place):
+    path = place / "empty.py"
+    path.write_text(text)
+    done = root.run(path)
+    if text == "":
+        assert done.status in (125, 126) and done.out == b""
+        assert b"empty" in done.err
+    else:
+        assert done.status in (0, 125, 126)
+
+
+def test_unknown_language(root, place, hello):
+    text = refuse(root, "--language", "javascript", hello)
+    assert "javascript" in text and "python" in text and "bash" in text
+    plain = place / "plain"
+    plain.write_text("hello\n")
+    assert "--language" in refuse(root, plain)
+    other = place / "x.rb"
+    other.write_text("#!/usr/bin/ruby\nputs 1\n")
+    refuse(root, other)
+
+
+@pytest.mark.parametrize("flag,values", [
+    ("--timeout", ["0", "-1", "abc", "", "nan", "inf", "1e400", "99999999999999999999"]),
+    ("--memory", ["0", "-1", "1", "lots", "", "1Z", "99999999999999999999", "18446744073709551616"]),
+    ("--cpus", ["0", "-1", "abc", "", "nan", "1000000000000"]),
+    ("--pids", ["0", "-1", "1.5", "abc", "", "99999999999"]),
+    ("--tmp-size", ["0", "-5M", "x", "", "99999999T"]),
+    ("--max-output", ["-1", "x", "", "99999999T"]),
+    ("--policy", ["none", "", "OFF "]),
+    ("--profile", ["nosuch", "", "../x"]),
+    ("--jobs", ["0", "-1", "abc", "1000000"]),
+])
+def test_absurd_limits(flag, values, root, hello):
+    """SCRP-07: zero, negative or no number is refused, naming the flag; nothing runs."""
+    for value in values:
+        done = root.run(flag + "=" + value, hello)
+        if flag == "--timeout" and value in ("99999999999999999999", "inf", "1e400") and \
+                done.status == 0:
+            continue  # longer than the maximum is clamped
+        assert done.status == 125 and done.out == b"", (flag, value, done)
+        assert flag[2:].replace("-", "_") in one_sentence(done.err).replace("-", "_"), (value, done)
+
+
+def test_unknown_flag_suggests_the_nearest(root, hello):
+    assert "--timeout" in refuse(root, "--timeot", "3", hello)
+
+
+def test_flag_without_value(root):
+    refuse(root, "--timeout")
+
+
+def test_no_permission(mode_of, place):
+    mode = mode_of("rootless")
+    secret = place / "secret.py"
+    secret.write_text(HELLO)
+    secret.chmod(0o600)
+    assert "secret.py" in refuse(mode, secret)
+    closed = place / "closed"
+    closed.mkdir(mode=0o700)
+    (closed / "x.py").write_text(HELLO)
+    refuse(mode, closed / "x.py")
+    ok = place / "ok.py"
+    ok.write_text(HELLO)
+    refuse(mode, "--out", "/usr/local", ok)
+    refuse(mode, "--in", secret, ok)
+    refuse(mode, "--stdin", secret, ok)
+
+
+@pytest.mark.parametrize("flag", ["--in", "--stdin", "--seccomp", "--config"])
+def test_missing_side_files(flag, root, place, hello):
+    assert "gone" in refuse(root, flag, place / "gone", hello)
+
+
+def test_side_file_is_a_directory_or_device(root, place, hello):
+    for bad in (place, "/dev/zero"):
+        refuse(root, "--in", bad, hello)
+
+
+def test_bad_seccomp_profile(root, place, hello):
+    for text in ("", "{", "[]", '{"defaultAction": "SCMP_ACT_NOPE"}', '{"syscalls": 3}', "\0"):
+        bad = place / "profile.json"
+        bad.write_text(text)
+        assert "profile.json" in refuse(root, "--seccomp", bad, hello)
+
+
+def test_bad_config(root, place, hello):
+    for text in ("limits: [", "nosuchkey: 1\n", "limits:\n  memory: lots\n", "a: &x [*x]\n"):
+        bad = place / "belljar.yaml"
+        bad.write_text(text)
+        assert "belljar.yaml" in refuse(root, "--config", bad, hello)
+
+
+@known("a FIFO is opened without O_NONBLOCK")
+def test_fifo_as_script_does_not_hang(root, place):
+    os.mkfifo(place / "fifo.py")
+    done = root.run(place / "fifo.py", timeout=15)
+    assert done.status == 125
+
+
+def test_endless_script_is_not_read_to_the_end(root, place):
+    with open("/dev/zero") as f:
+        done = root.run("--language", "bash", "-", stdin=f, timeout=30)
+    assert done.status in (125, 126) and done.out == b""
+
+
+def test_script_that_is_too_long(root, place):
+    """VALD-05: more than 10,000 characters."""
+    path = place / "long.py"
+    path.write_text("x = 1\n" * 5000)
+    done = root.run("--json", path)
+    assert done.status == 126 and "10000" in done.record["validation_error"].replace(",", "")
+
+
+def test_disk_full(root, place):
+    """The artifacts do not fit: belljar says so, and leaves no half file."""
+    out = place / "small"
+    out.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "none", out], check=True)
+    try:
+        script = place / "s.sh"
+        script.write_text("head -c 1M /dev/zero >out/big; echo ran\n")
+        done = root.run("--out", out, script)
+        assert done.status == 125 and b"space" in done.err.lower(), done
+        assert not (out / "big").exists() or (out / "big").stat().st_size == 0
+    finally:
+        subprocess.run(["umount", out], check=True)
+
+
+def test_full_device_as_stdout(root, hello):
+    """The result cannot be written: that is a failure of belljar, not a success."""
+    with open("/dev/full", "w") as full:
+        started = root.start("--json", hello, stdout=full)
+        done = started.finish(20)
+    assert done.status == 125 and b"No space" in done.err
+
+
+def test_read_only_home(root, mode_of, hello):
+    for mode in (root, mode_of("rootless")):
+        for home in ("/nonexistent", "/proc", "/usr", ""):
+            done = mode.run(hello, env={"HOME": home, "XDG_STATE_HOME": "", "XDG_CONFIG_HOME": ""})
+            assert (done.status, done.out) == (0, b"hello\n"), (home, done)
+
+
+@pytest.mark.parametrize("fds", [(1,), (0,), (2,), (0, 1, 2)])
+def test_closed_streams(fds, root, hello):
+    """Closed descriptors must not be taken by files of belljar's own."""
+    def close():
+        for fd in fds:
+            os.close(fd)
+    started = run.Started([run.BINARY, "run", hello], root.env(), enter=close)
+    done = started.finish(20)
+    if 1 in fds:
+        assert done.status == 125
+    else:
+        assert (done.status, done.out) == (0, b"hello\n"), done
+
+
+def test_reader_that_goes_away(root, place):
+    """A pipe whose reader ended: no endless run, nothing left."""
+    script = place / "s.sh"
+    script.write_text("yes\n")
+    r, w = os.pipe()
+    started = root.start("--timeout", "20", script, stdout=w)
+    os.close(w)
+    os.read(r, 10)
+    os.close(r)
+    done = started.finish(25)
+    assert done.status != 0 and done.seconds < 15
+
+
+def in_mount_namespace(setup, argv, env):
+    """Run @argv after @setup in a mount namespace of its own."""
+    def enter():
+        libc = ctypes.CDLL(None, use_errno=True)
+        if libc.unshare(0x20000) or libc.mount(None, b"/", None, 0x44000, None):
+            os._exit(99)
+        setup(libc)
+    return run.Started(argv, env, enter=enter).finish(30)
+
+
+@known("the message does not name /proc")
+def test_no_proc(root, hello):
+    """Without /proc belljar works or says what is missing; it never guesses."""
+    done = in_mount_namespace(lambda libc: libc.umount2(b"/proc", 2),
+                              [run.BINARY, "run", hello], root.env())
+    if done.status == 0:
+        assert done.out == b"hello\n"
+    else:
+        assert done.status == 125 and "/proc" in one_sentence(done.err), done
+
+
+def test_no_cgroup_mounts(root, hello):
+    """`require: full` without any cgroup hierarchy: no run."""
+    done = in_mount_namespace(lambda libc: libc.umount2(b"/sys/fs/cgroup", 2),
+                              [run.BINARY, "run", hello], root.env())
+    assert done.status == 125 and "cgroup" in one_sentence(done.err), done
+
+
+def test_no_tmp(root, hello):
+    """A read-only, full /tmp does not matter: nothing goes through a disk."""
+    def setup(libc):
+        for path in (b"/tmp", b"/var/tmp", b"/dev/shm"):
+            libc.mount(b"none", path, b"tmpfs", 1, b"")
+    script = run.ROOT / "tests/system/hello.py"
+    done = in_mount_namespace(setup, [run.BINARY, "run", script], root.env())
+    assert (done.status, done.out) == (0, b"hello\n"), done
+
+
+@known("a launcher that cannot come up leaves its cgroups")
+def test_few_descriptors(root, hello):
+    """Tight rlimits of the caller: it works or says so, and nothing stays."""
+    import resource
+
+    snapshot = oracle.Snapshot()
+
+    def few():
+        resource.setrlimit(resource.RLIMIT_NOFILE, (12, 12))
+    done = run.Started([run.BINARY, "run", hello], root.env(), enter=few).finish(20)
+    left = [what for kind, what in snapshot.settled() if kind == "cgroup"]
+    for path in left:
+        modes.remove_cgroups(path)
+    assert not left
+    assert (done.status, done.out) == (0, b"hello\n") or (done.status == 125 and one_sentence(done.err))
+
+
+def test_caller_with_odd_signals(root, place):
+    """Blocked and ignored signals of the caller do not reach the script."""
+    import signal
+
+    def odd():
+        signal.pthread_sigmask(signal.SIG_BLOCK, range(1, 65))
+        for s in (signal.SIGPIPE, signal.SIGTERM, signal.SIGCHLD, signal.SIGINT, signal.SIGHUP):
+            signal.signal(s, signal.SIG_IGN)
+    script = place / "s.py"
+    script.write_text("""
+status = dict(l.split(':\\t') for l in open('/proc/self/status') if ':\\t' in l)
+print(int(status['SigBlk'], 16), hex(int(status['SigIgn'], 16)))
+""")
+    plain = run.Started([run.BINARY, "run", script], root.env()).finish(20)
+    done = run.Started([run.BINARY, "run", script], root.env(), enter=odd).finish(20)
+    assert done.status == 0 and done.out == plain.out, (plain, done)

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`belljar run --jobs N`: many at once, all correct, nothing left. DS-PAR."""
+import json
+import re
+
+import pytest
+from harness import known, record
+
+pytestmark = pytest.mark.usefixtures("clean")
+
+
+def scripts(place, n, text):
+    made = []
+    for i in range(n):
+        path = place / f"job{i:03}.sh"
+        path.write_text(text.format(i=i))
+        made.append(path)
+    return made
+
+
+@known("a jar may take the oom event of the one before it")
+@pytest.mark.timeout(180)
+@pytest.mark.parametrize("mode_name", ["root", "rootless"])
+def test_two_hundred_at_once(mode_name, mode_of, place):
+    """200 runs that all wait for each other's second: at once, and none mixes with another."""
+    mode = mode_of(mode_name)
+    n = 200
+    files = scripts(place, n, "echo out-{i}; echo err-{i} >&2; sleep 2; exit 0\n")
+    done = mode.run("--json", "--jobs", str(n), "--timeout", "100", *files, timeout=150)
+    assert done.status == 0, (done.status, done.err[-2000:])
+    records = done.records
+    assert len(records) == n and len({r["id"] for r in records}) == n
+    assert {r["stdout"] for r in records} == {f"out-{i}\n" for i in range(n)}
+    for r in records:
+        record.check(r)
+        assert r["stderr"] == r["stdout"].replace("out", "err") and r["meta"]["cleanup_success"]
+    # One after the other would take 400 s.
+    assert done.seconds < 60, done.seconds
+
+
+@known("a missing file ends --jobs with 125")
+def test_status_is_one_when_any_fails(root, place):
+    good = scripts(place, 3, "echo {i}\n")
+    bad = place / "bad.sh"
+    bad.write_text("exit 9\n")
+    assert root.run("--jobs", "2", *good).status == 0
+    assert root.run("--jobs", "2", *good, bad).status == 1
+    assert root.run("--jobs", "2", *good, place / "missing.sh").status == 1
+
+
+@known("a missing file ends --jobs with 125")
+def test_json_is_one_object_a_line(root, place):
+    good = scripts(place, 4, "printf 'a\\nb{i}'\n")
+    bad = place / "bad.py"
+    bad.write_text("def f(\n")
+    done = root.run("--json", "--jobs", "3", *good, bad, place / "missing.py")
+    assert done.status == 1
+    lines = done.out.splitlines()
+    assert len(lines) == 6
+    causes = sorted(json.loads(l)["cause"] for l in lines)
+    assert causes == ["exited"] * 4 + ["infrastructure", "rejected"]
+
+
+def test_summary(root, place):
+    """A table: one line a file, and the totals."""
+    good = scripts(place, 3, "true\n")
+    slow = place / "slow.sh"
+    slow.write_text("sleep 50\n")
+    done = root.run("--jobs", "4", "--timeout", "1", *good, slow)
+    text = (done.out + done.err).decode()
+    for path in [*good, slow]:
+        assert path.name in text
+    assert re.search(r"timeout", text) and done.status == 1
+    assert "\x1b[" not in text and "\r" not in text, "no colour, no progress off a terminal"
+
+
+def test_more_jobs_than_files_and_the_reverse(root, place):
+    files = scripts(place, 5, "true\n")
+    assert root.run("--jobs", "1", *files).status == 0
+    assert root.run("--jobs", "50", *files).status == 0

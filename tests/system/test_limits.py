@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every limit has a cause of its own, and a run under the limit is not disturbed. SCRP-04."""
+import pytest
+
+pytestmark = pytest.mark.usefixtures("clean")
+
+CASES = {
+    # cause: (flags, language suffix, script, exit status, signal)
+    "exited": ((), "sh", "exit 3\n", 3),
+    "signal": ((), "sh", "kill -TERM $$\n", 143),
+    "timeout": (("--timeout", "1"), "sh", "sleep 50\n", 124),
+    "oom": (("--memory", "48M"), "py", "x = bytearray(200 << 20)\n", 137),
+    "pids": (("--pids", "20"), "sh", "for i in {1..40}; do sleep 20 & done 2>/dev/null; wait\n", 137),
+    "output": ((), "sh", "yes\n", 137),
+    "seccomp": ((), "py", "import ctypes\nctypes.CDLL(None).syscall(0x40000027)\n", 159),
+    "rejected": ((), "py", "def f(\n", 126),
+}
+
+
+@pytest.mark.parametrize("mode_name", ["root", "rootless"])
+@pytest.mark.parametrize("cause", CASES)
+def test_cause(cause, mode_name, mode_of, place):
+    mode = mode_of(mode_name)
+    flags, suffix, text, status = CASES[cause]
+    script = place / f"s.{suffix}"
+    script.write_text(text)
+    off = () if cause == "rejected" else ("--policy", "off")
+    done = mode.run("--json", *off, *flags, script)
+    assert (done.record["cause"], done.status) == (cause, status), done
+    if cause in ("oom", "pids", "output", "seccomp", "timeout"):
+        assert done.record["error"], "a kill is explained"
+        told = mode.run(*off, *flags, script)
+        assert told.status == status
+        assert cause.encode() in told.err.lower() or {
+            "oom": b"memory", "pids": b"process", "timeout": b"timed out",
+            "output": b"output", "seccomp": b"system call"}[cause] in told.err.lower(), told.err[-500:]
+
+
+@pytest.mark.parametrize("flags,text", [
+    (("--memory", "128M"), "x = bytearray(60 << 20)\nprint('fits')\n"),
+    (("--pids", "20"), "import threading\nts=[threading.Thread() for _ in range(10)]\n"
+                       "[t.start() for t in ts]\nprint('fits')\n"),
+    (("--timeout", "5"), "import time\ntime.sleep(1)\nprint('fits')\n"),
+    (("--tmp-size", "16M"), "open('/tmp/x','wb').write(bytes(10<<20))\nprint('fits')\n"),
+    (("--cpus", "2"), "print('fits')\n"),
+    (("--cpus", "0.1"), "print('fits')\n"),
+])
+def test_under_the_limit(flags, text, root, place):
+    script = place / "s.py"
+    script.write_text(text)
+    done = root.run("--json", *flags, script)
+    assert done.record["stdout"] == "fits\n" and done.status == 0, done
+
+
+@pytest.mark.parametrize("size", ["8M", "33554432", "16MiB"])
+def test_tmp_size(size, root, place):
+    """DS-FS: /tmp and the working directory are limited, each."""
+    limit = {"8M": 8 << 20, "33554432": 32 << 20, "16MiB": 16 << 20}[size]
+    script = place / "s.py"
+    script.write_text("""
+import os
+for d in ('/tmp', '/work'):
+    n = 0
+    try:
+        with open(d + '/x', 'wb', 0) as f:
+            while n < 1 << 27:
+                n += f.write(bytes(65536))
+    except OSError as e:
+        pass
+    print(n)
+    os.unlink(d + '/x')
+""")
+    done = root.run("--json", "--tmp-size", size, script)
+    for n in map(int, done.record["stdout"].split()):
+        assert limit * 0.9 - (1 << 17) <= n <= limit, done.record["stdout"]
+
+
+def test_memory_limit_counts_the_whole_jar(root, place):
+    """Processes and tmpfs together."""
+    script = place / "s.py"
+    script.write_text("""
+import os, time
+open('/tmp/x', 'wb').write(bytes(30 << 20))
+if os.fork() == 0:
+    x = bytearray(20 << 20); time.sleep(3); os._exit(0)
+x = bytearray(20 << 20)
+os.wait()
+""")
+    done = root.run("--json", "--memory", "64M", "--tmp-size", "64M", script)
+    assert done.record["cause"] == "oom", done
+
+
+def test_cpu_limit_holds(root, place):
+    """A spinner with half a CPU gets half a CPU."""
+    script = place / "s.sh"
+    script.write_text("(while :; do :; done) & (while :; do :; done) & while :; do :; done\n")
+    for cpus in (0.3, 1.0):
+        r = root.run("--json", "--cpus", str(cpus), "--timeout", "1.5", script).record
+        used = r["usage"]["cpu_ms"] / r["duration_ms"]
+        assert used < cpus * 1.3 + 0.05, used
+        assert used > 0.05, used
+
+
+@pytest.mark.parametrize("flag,key", [("--max-output", "stdout")])
+def test_truncation(flag, key, root, place):
+    """SX-OUT: head and tail are kept, counts are true, the run goes on."""
+    script = place / "s.py"
+    script.write_text("print('HEAD' + 'x' * 300000 + 'TAIL')\nimport sys\nsys.exit(4)\n")
+    r = root.run("--json", flag, "2K", script).record
+    assert r["exit_code"] == 4 and r["meta"]["truncated"] == {"stdout": True, "stderr": False}
+    assert r["stdout"].startswith("HEAD") and r["stdout"].rstrip("\n").endswith("TAIL")
+    assert 1000 < len(r["stdout"].encode()) <= 2048 + 200 and r["meta"]["stdout_bytes"] == 300009
+    # Output that fits exactly is not cut.
+    script.write_text("import sys\nsys.stdout.write('x' * 2048)\n")
+    r = root.run("--json", flag, "2K", script).record
+    assert r["stdout"] == "x" * 2048 and not r["meta"]["truncated"]["stdout"]
+
+
+def test_default_limits(root, place):
+    """SCRP-04, SCRP-07: 512 MiB, 1 CPU, 100 processes, 60 s."""
+    script = place / "s.sh"
+    script.write_text("true\n")
+    limits = root.run("--json", script).record["meta"]["resource_limits"]["effective"]
+    values = set(limits.values())
+    assert 512 << 20 in values and 100 in values, limits
+    assert values & {60, 60000} and values & {1, 1000, 1.0}, limits
+
+
+@pytest.mark.parametrize("mode_name", ["basic"])
+def test_basic_list(mode_name, mode_of, place):
+    """What holds without cgroups: wall time, processes, files, output; and the record says what not."""
+    mode = mode_of(mode_name)
+    for cause in ("timeout", "output", "seccomp", "signal"):
+        flags, suffix, text, status = CASES[cause]
+        script = place / f"s.{suffix}"
+        script.write_text(text)
+        done = mode.run("--json", "--policy", "off", *flags, script)
+        assert (done.record["cause"], done.status) == (cause, status), done
+        iso = done.record["meta"]["isolation"]
+        assert iso["cgroup"] == "none" and iso["layers"]["memory"] is False

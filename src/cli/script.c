@@ -63,18 +63,68 @@ static bool ends_with(const char *text, const char *end)
 	return a > b && strcmp(text + a - b, end) == 0;
 }
 
+/* Take the next word off @line: its start, with its length in *@ret_len; a length of 0 at the end.
+ */
+static const char *next_word(const char **line, size_t *ret_len)
+{
+	const char *word = *line + strspn(*line, " \t");
+
+	*ret_len = strcspn(word, " \t\r\n");
+	*line = word + *ret_len;
+	return word;
+}
+
+/* Whether the interpreter of @size bytes is @name, or @name with a version behind it. */
+static bool is_program(const char *program, size_t size, const char *name)
+{
+	const size_t len = strlen(name);
+
+	return size >= len && memcmp(program, name, len) == 0 &&
+	       strspn(program + len, "0123456789.") >= size - len;
+}
+
+/* The last part of the path of the program that a "#!" line starts, past env and its options. */
+static const char *program_of(const char *line, size_t *ret_len)
+{
+	bool env = false;
+
+	for (;;) {
+		const char *word = next_word(&line, ret_len);
+
+		if (env && *ret_len > 0 && (word[0] == '-' || memchr(word, '=', *ret_len)))
+			continue;
+
+		const char *slash = memrchr(word, '/', *ret_len);
+		const char *program = slash ? slash + 1 : word;
+
+		*ret_len -= (size_t)(program - word);
+		if (env || *ret_len != 3 || memcmp(program, "env", 3) != 0)
+			return program;
+		env = true;
+	}
+}
+
 /* The language of "#!/usr/bin/env python3" and the like; -1: none, or another one. */
 static int from_shebang(const struct bj_script *s)
 {
-	char line[128];
+	static const struct {
+		const char *name;
+		enum bj_language language;
+	} programs[] = { { "python", BJ_LANG_PYTHON },
+			 { "bash", BJ_LANG_BASH },
+			 { "dash", BJ_LANG_BASH },
+			 { "sh", BJ_LANG_BASH } };
+	size_t len = 0;
 
 	if (s->text.size < 3 || memcmp(s->text.data, "#!", 2) != 0)
 		return -1;
-	snprintf(line, sizeof(line), "%.*s", (int)strcspn(s->text.data, "\r\n"), s->text.data);
-	if (strstr(line, "python"))
-		return BJ_LANG_PYTHON;
-	return ends_with(line, "sh") || strstr(line, "bash ") || strstr(line, "sh -") ? BJ_LANG_BASH
-										      : -1;
+
+	const char *program = program_of(s->text.data + 2, &len);
+
+	for (size_t i = 0; len > 0 && i < BJ_ARRAY_SIZE(programs); i++)
+		if (is_program(program, len, programs[i].name))
+			return programs[i].language;
+	return -1;
 }
 
 static int from_suffix(const struct bj_script *s)

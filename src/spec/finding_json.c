@@ -20,11 +20,11 @@ static json_t *text(const char *s)
 
 static json_t *finding(const struct bj_finding *f)
 {
-	return json_pack("{s:o, s:o, s:s, s:o, s:i, s:i, s:i, s:b, s:o}", "layer", text(f->layer),
+	return json_pack("{s:o, s:o, s:s, s:o, s:I, s:I, s:I, s:b, s:o}", "layer", text(f->layer),
 			 "rule", text(f->rule), "severity", bj_severity_name(f->severity),
-			 "message", text(f->message), "line", (int)f->line, "column",
-			 (int)f->column, "end_column", (int)f->end_column, "blocks", f->blocks,
-			 "source", text(f->source));
+			 "message", text(f->message), "line", (json_int_t)f->line, "column",
+			 (json_int_t)f->column, "end_column", (json_int_t)f->end_column, "blocks",
+			 f->blocks, "source", text(f->source));
 }
 
 json_t *bj_findings_to_json(const struct bj_finding *findings, size_t n)

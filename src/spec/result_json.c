@@ -47,8 +47,8 @@ static json_t *strings(char *const *list, size_t n)
 
 static json_t *limits(const struct bj_limits *l)
 {
-	return json_pack("{s:o, s:f, s:i, s:f, s:o, s:o, s:o}", "memory_bytes", number(l->memory),
-			 "cpus", (double)l->cpu_milli / 1000.0, "pids", (int)l->pids,
+	return json_pack("{s:o, s:f, s:I, s:f, s:o, s:o, s:o}", "memory_bytes", number(l->memory),
+			 "cpus", (double)l->cpu_milli / 1000.0, "pids", (json_int_t)l->pids,
 			 "timeout_seconds", (double)l->timeout_ms / 1000.0, "tmp_bytes",
 			 number(l->tmp_size), "max_output_bytes", number(l->max_output),
 			 "output_cap_bytes", number(l->output_cap));
@@ -60,9 +60,10 @@ static json_t *isolation(const struct bj_result *r)
 
 	for (size_t i = 0; i < r->n_layers; i++)
 		json_object_set_new(layers, r->layers[i].name, json_boolean(r->layers[i].enforced));
-	return json_pack(
-		"{s:o, s:s, s:s, s:i}", "layers", layers, "cgroup", r->cgroup ? r->cgroup : "none",
-		"uid", r->uid_mode ? r->uid_mode : "shared", "landlock_abi", (int)r->landlock_abi);
+	return json_pack("{s:o, s:s, s:s, s:I}", "layers", layers, "cgroup",
+			 r->cgroup ? r->cgroup : "none", "uid",
+			 r->uid_mode ? r->uid_mode : "shared", "landlock_abi",
+			 (json_int_t)r->landlock_abi);
 }
 
 static json_t *fallback(const struct bj_result *r)
@@ -77,34 +78,35 @@ static json_t *meta(const struct bj_result *r)
 {
 	return json_pack(
 		"{s:s, s:o, s:s, s:b, s:o, s:{s:b, s:b}, s:o, s:o, s:{s:o, s:o}, s:b, s:o, "
-		"s:{s:i, s:o, s:i}}",
+		"s:{s:I, s:o, s:I}}",
 		"runtime", bj_backend_name(r->runtime), "fallback", fallback(r), "policy",
 		bj_policy_name(r->policy), "trusted", r->trusted, "blocked_imports",
 		strings(r->blocked_imports, r->n_blocked_imports), "truncated", "stdout",
 		r->out.truncated, "stderr", r->err.truncated, "stdout_bytes", number(r->out.total),
 		"stderr_bytes", number(r->err.total), "resource_limits", "asked", limits(&r->asked),
 		"effective", limits(&r->effective), "cleanup_success", r->cleanup_success,
-		"isolation", isolation(r), "out", "files", (int)r->out_files, "bytes",
-		number(r->out_bytes), "refused", (int)r->out_refused);
+		"isolation", isolation(r), "out", "files", (json_int_t)r->out_files, "bytes",
+		number(r->out_bytes), "refused", (json_int_t)r->out_refused);
 }
 
 static json_t *to_json(const struct bj_result *r)
 {
-	return json_pack(
-		"{s:s, s:s, s:s, s:b, s:s, s:o, s:o, s:o, s:o, s:b, s:b, s:o, s:o, s:o, "
-		"s:{s:s, s:o}, s:o, s:o, s:{s:o, s:o}, s:o}",
-		"id", r->id, "state", bj_state_name(r->state), "cause", bj_cause_name(r->cause),
-		"success", r->success, "language", bj_language_name(r->language), "stdout",
-		text_n(r->out.data, r->out.size), "stderr", text_n(r->err.data, r->err.size),
-		"exit_code", r->exit_code >= 0 ? json_integer(r->exit_code) : json_null(), "signal",
-		r->signal ? json_integer(r->signal) : json_null(), "timeout", r->timeout,
-		"validation_failed", r->validation_failed, "validation_error",
-		text(r->validation_error), "error", text(r->error), "findings",
-		bj_findings_to_json(r->findings, r->n_findings), "risk", "level",
-		bj_risk_name(r->risk), "reasons", strings(r->risk_reasons, r->n_risk_reasons),
-		"started_ms", number(r->started_unix_ms), "duration_ms", millis(r->duration_us),
-		"usage", "cpu_ms", millis(r->cpu_us), "peak_memory_bytes", number(r->peak_memory),
-		"meta", meta(r));
+	return json_pack("{s:o, s:s, s:s, s:b, s:s, s:o, s:o, s:o, s:o, s:b, s:b, s:o, s:o, s:o, "
+			 "s:{s:s, s:o}, s:o, s:o, s:{s:o, s:o}, s:o}",
+			 "id", text(r->id), "state", bj_state_name(r->state), "cause",
+			 bj_cause_name(r->cause), "success", r->success, "language",
+			 bj_language_name(r->language), "stdout", text_n(r->out.data, r->out.size),
+			 "stderr", text_n(r->err.data, r->err.size), "exit_code",
+			 r->exit_code >= 0 ? json_integer(r->exit_code) : json_null(), "signal",
+			 r->signal ? json_integer(r->signal) : json_null(), "timeout", r->timeout,
+			 "validation_failed", r->validation_failed, "validation_error",
+			 text(r->validation_error), "error", text(r->error), "findings",
+			 bj_findings_to_json(r->findings, r->n_findings), "risk", "level",
+			 bj_risk_name(r->risk), "reasons",
+			 strings(r->risk_reasons, r->n_risk_reasons), "started_ms",
+			 number(r->started_unix_ms), "duration_ms", millis(r->duration_us), "usage",
+			 "cpu_ms", millis(r->cpu_us), "peak_memory_bytes", number(r->peak_memory),
+			 "meta", meta(r));
 }
 
 char *bj_result_to_json(const struct bj_result *result)

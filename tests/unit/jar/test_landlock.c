@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* DS-FS: writing is refused outside the rules, even to root on a writable file system. */
+
+#include "unit.h"
+
+#include "base/cleanup.h"
+#include "jar/creds.h"
+#include "jar/landlock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+static char top[] = "/tmp/bj-landlock-XXXXXX";
+
+static int try_write(const char *name)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "%s/%s", top, name);
+	AUTO_FD int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	return fd >= 0 ? 0 : errno;
+}
+
+static int sealed(void)
+{
+	char in[64], out[64];
+	uint32_t abi = 99;
+
+	snprintf(in, sizeof(in), "%s/in", top);
+	snprintf(out, sizeof(out), "%s/out", top);
+
+	const struct bj_landlock_rule rules[] = { { "/", false }, { in, true } };
+
+	if (bj_creds_no_new_privs(NULL) < 0 || bj_landlock_seal(rules, 2, &abi, NULL) < 0)
+		return 1;
+	if (abi != bj_landlock_abi())
+		return 2;
+	if (try_write("in/new") != 0 || try_write("out/new") != EACCES ||
+	    try_write("new") != EACCES)
+		return 3;
+	/* Existing files are not opened, shortened, removed or moved out. */
+	if (try_write("out/old") != EACCES)
+		return 4;
+	snprintf(in, sizeof(in), "%s/in/new", top);
+	snprintf(out, sizeof(out), "%s/out/old", top);
+	if (unlink(out) == 0 || (abi >= 3 && truncate(out, 0) == 0))
+		return 5;
+	return rename(in, out) == 0 ? 6 : 0;
+}
+
+static int a_missing_path(void)
+{
+	static const struct bj_landlock_rule rules[] = { { "/nonexistent", true } };
+	struct bj_err err = { 0 };
+	uint32_t abi = 99;
+
+	if (bj_creds_no_new_privs(NULL) < 0)
+		return 1;
+	if (bj_landlock_seal(rules, 1, &abi, &err) != -BJ_E_SYSTEM || abi != 99)
+		return 2;
+	return strstr(err.msg, "/nonexistent") == NULL;
+}
+
+/* Root with CAP_SYS_ADMIN may go without; nobody may not, and says so. */
+static int without_no_new_privs(void)
+{
+	static const struct bj_landlock_rule rules[] = { { "/", false } };
+	struct bj_err err = { 0 };
+	uint32_t abi = 0;
+
+	if (bj_creds_drop_caps(NULL) < 0)
+		return 1;
+	return bj_landlock_seal(rules, 1, &abi, &err) != -BJ_E_SYSTEM || err.errnum != EPERM;
+}
+
+static void in_a_child(int (*what)(void))
+{
+	int status = -1;
+	const pid_t pid = fork();
+
+	if (pid == 0)
+		_exit(what());
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+}
+
+static void only_the_rules_are_writable(void **state)
+{
+	(void)state;
+	in_a_child(sealed);
+}
+
+static void a_rule_for_nothing_is_an_error(void **state)
+{
+	(void)state;
+	in_a_child(a_missing_path);
+}
+
+static void it_needs_no_new_privs(void **state)
+{
+	(void)state;
+	in_a_child(without_no_new_privs);
+}
+
+static void path_of(char *path, const char *name)
+{
+	snprintf(path, 64, "%s/%s", top, name);
+}
+
+static int set_up(void **state)
+{
+	char path[64];
+
+	(void)state;
+	if (!mkdtemp(top))
+		return -1;
+	path_of(path, "in");
+	mkdir(path, 0700);
+	path_of(path, "out");
+	mkdir(path, 0700);
+	return try_write("out/old");
+}
+
+static int tear_down(void **state)
+{
+	static const char *const names[] = { "in/new", "out/old", "out/new", "in", "out" };
+	char path[64];
+
+	(void)state;
+	for (size_t i = 0; i < BJ_ARRAY_SIZE(names); i++) {
+		path_of(path, names[i]);
+		remove(path);
+	}
+	return rmdir(top);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(only_the_rules_are_writable),
+		cmocka_unit_test(a_rule_for_nothing_is_an_error),
+		cmocka_unit_test(it_needs_no_new_privs),
+	};
+
+	/* A kernel without Landlock, or a user who cannot drop what the last case drops. */
+	if (bj_landlock_abi() == 0 || geteuid() != 0)
+		return 77;
+	return cmocka_run_group_tests(tests, set_up, tear_down);
+}

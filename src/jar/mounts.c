@@ -86,20 +86,27 @@ static int mask_proc(int root, struct bj_err *err)
 	return 0;
 }
 
-/* Show an input, read-only, under its name in the working directory. A mount point cannot be
- * removed or replaced by the script, whoever owns the directory. */
-static int show_input(int files, int root, const char *name, struct bj_err *err)
+/* Write an input and show it, read-only, under its name in the working directory. A mount point
+ * cannot be removed or replaced by the script, whoever owns the directory. Where it was written it
+ * has no name any more: the script may have the same. */
+static int add_input(int files, int root, const struct bj_pack_record *rec, struct bj_err *err)
 {
+	static const char aside[] = "\x01"; /* no file of a spec can be called so */
 	char path[BJ_PACK_NAME_MAX + 16];
 
-	snprintf(path, sizeof(path), "work/%s", name);
+	snprintf(path, sizeof(path), "work/%s", rec->name);
 
-	const int r = bj_mount_write_file(root, path, "", 0, 0444, err);
+	int r = bj_mount_write_file(files, aside, rec->data, rec->size, 0444, err);
 
+	if (r == 0)
+		r = bj_mount_write_file(root, path, "", 0, 0444, err);
 	if (r < 0)
 		return r;
-	AUTO_FD int mount = bj_mount_clone(files, name, NO_EXEC | MOUNT_ATTR_RDONLY, err);
-	return mount < 0 ? mount : bj_mount_attach(mount, root, path, err);
+	AUTO_FD int mount = bj_mount_clone(files, aside, NO_EXEC | MOUNT_ATTR_RDONLY, err);
+	r = mount < 0 ? mount : bj_mount_attach(mount, root, path, err);
+	if (r == 0 && unlinkat(files, aside, 0) < 0)
+		r = bj_err_set(err, BJ_E_SYSTEM, errno, "cannot put an input in place");
+	return r;
 }
 
 /* Write script and inputs into a tmpfs of their own, which then turns read-only. */
@@ -122,9 +129,10 @@ static int attach_files(int root, const struct bj_mounts_jar *jar, struct bj_err
 			continue;
 		if (!bj_pack_name_ok(rec.name, strlen(rec.name)))
 			return bj_err_set(err, BJ_E_PROTOCOL, 0, "bad file name in the spec");
-		r = bj_mount_write_file(files, rec.name, rec.data, rec.size, 0444, err);
-		if (r == 0 && rec.type == BJ_PACK_INPUT)
-			r = show_input(files, root, rec.name, err);
+		if (rec.type == BJ_PACK_INPUT)
+			r = add_input(files, root, &rec, err);
+		else
+			r = bj_mount_write_file(files, rec.name, rec.data, rec.size, 0444, err);
 		if (r < 0)
 			return r;
 	}

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "cli/options.h"
 #include "cli/run.h"
+#include "engine/engine.h"
 #include "spec/names.h"
 
 #include <poll.h>
@@ -51,7 +52,7 @@ static void record(struct jobs *jobs, size_t i, const struct bj_result *result,
 	jobs->failed += o->status != 0;
 	if (line && (puts(line) == EOF || fflush(stdout) != 0))
 		jobs->broken = true;
-	if (!result)
+	if (!result || err->code)
 		fprintf(stderr, "belljar: %s: %s\n", jobs->req->scripts[i].path, err->msg);
 	show_progress(jobs);
 	pthread_mutex_unlock(&jobs->lock);
@@ -86,7 +87,8 @@ static void *work(void *ctx)
 
 		bj_run_fill_spec(jobs->req, &jobs->req->scripts[i], jobs->bj, &spec);
 		spec.cancel_fd = jobs->cancel_fd;
-		bj_run(jobs->bj, &spec, &result, &err);
+		if (bj_run(jobs->bj, &spec, &result, &err) < 0)
+			result = bj_engine_failure(jobs->bj, err.msg);
 		record(jobs, i, result, &err);
 		bj_result_free(result);
 	}

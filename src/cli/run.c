@@ -6,6 +6,7 @@
 #include "base/fd.h"
 #include "base/log.h"
 #include "cli/options.h"
+#include "cli/visible.h"
 #include "engine/engine.h"
 #include "jar/pack.h"
 #include "spec/names.h"
@@ -336,28 +337,27 @@ int bj_run_exit_status(const struct bj_result *r)
 struct live {
 	int cancel_fd;
 	bool terminal[2];
+	struct bj_visible visible[2];
 	int broken; /* errno of the first write that failed */
 };
 
-/* On a terminal, what a script prints must not drive the terminal: control characters are shown
- * as ^X, all but tab and line ends. */
-static void write_visible(int fd, const char *data, size_t size)
+static void write_visible(struct live *live, int fd, const char *data, size_t size)
 {
 	AUTO_BUF struct bj_buf text = { 0 };
 
-	for (size_t i = 0; i < size; i++) {
-		const unsigned char c = (unsigned char)data[i];
-		const bool c1 = c == 0xc2 && i + 1 < size && (unsigned char)data[i + 1] < 0xa0;
-
-		if ((c < 0x20 && c != '\n' && c != '\t' && c != '\r') || c == 0x7f)
-			bj_buf_printf(&text, "^%c", c ^ 0x40);
-		else if (c1)
-			bj_buf_puts(&text, "?");
-		else
-			bj_buf_add(&text, data + i, 1);
-		i += c1;
-	}
+	bj_visible_add(&live->visible[fd - 1], &text, data, size);
 	bj_fd_write_all(fd, text.data, text.size);
+}
+
+/* The script is over: half a character, if there is one, will not be completed. */
+static void end_visible(struct live *live)
+{
+	for (int fd = STDOUT_FILENO; fd <= STDERR_FILENO; fd++) {
+		AUTO_BUF struct bj_buf text = { 0 };
+
+		bj_visible_end(&live->visible[fd - 1], &text);
+		bj_fd_write_all(fd, text.data, text.size);
+	}
 }
 
 static void on_event(void *ctx, const struct bj_event *event)
@@ -370,7 +370,7 @@ static void on_event(void *ctx, const struct bj_event *event)
 	const int fd = event->kind == BJ_EV_STDOUT ? STDOUT_FILENO : STDERR_FILENO;
 
 	if (live->terminal[fd - 1]) {
-		write_visible(fd, event->data, event->size);
+		write_visible(live, fd, event->data, event->size);
 		return;
 	}
 
@@ -382,13 +382,13 @@ static void on_event(void *ctx, const struct bj_event *event)
 	}
 }
 
-static void print_findings(const struct bj_result *r)
+static void add_findings(struct bj_buf *to, const struct bj_result *r)
 {
 	for (size_t i = 0; i < r->n_findings; i++)
 		if (r->findings[i].blocks)
-			fprintf(stderr, "  line %u: %s [%s, %s]\n", r->findings[i].line,
-				r->findings[i].message, r->findings[i].rule,
-				bj_severity_name(r->findings[i].severity));
+			bj_buf_printf(to, "  line %u: %s [%s, %s]\n", r->findings[i].line,
+				      r->findings[i].message, r->findings[i].rule,
+				      bj_severity_name(r->findings[i].severity));
 }
 
 /* What happened, for a person, when it is not plain from the script's own output. */
@@ -396,9 +396,17 @@ static void tell(const struct bj_run_request *req, const struct bj_result *r)
 {
 	if (req->quiet || !r->error || r->cause == BJ_CAUSE_EXITED)
 		return;
-	fprintf(stderr, "belljar: %s (cause: %s)\n", r->error, bj_cause_name(r->cause));
+
+	/* A message may quote the script. */
+	AUTO_BUF struct bj_buf text = { 0 };
+	AUTO_BUF struct bj_buf shown = { 0 };
+	struct bj_visible visible = { 0 };
+
+	bj_buf_printf(&text, "belljar: %s (cause: %s)\n", r->error, bj_cause_name(r->cause));
 	if (r->cause == BJ_CAUSE_REJECTED)
-		print_findings(r);
+		add_findings(&text, r);
+	bj_visible_add(&visible, &shown, text.data, text.size);
+	bj_fd_write_all(STDERR_FILENO, shown.data, shown.size);
 }
 
 static int print_json(const struct bj_result *r)
@@ -434,6 +442,7 @@ static int run_one(struct belljar *bj, const struct bj_run_request *req, int can
 
 	int status = bj_run_exit_status(result);
 
+	end_visible(&live);
 	if (req->json) {
 		if (print_json(result) < 0)
 			status = BJ_EXIT_FAILED;
@@ -499,6 +508,9 @@ static int open_and_run(const struct line *line, struct belljar *bj, struct bj_e
 	struct opened opened;
 	int r = count_jobs(line, &req.jobs, err);
 
+	if (r == 0 && line->stdin_path && line->n_files > 1)
+		r = bj_err_set(err, BJ_E_INVALID, 0, "--stdin goes to one script; there are %zu",
+			       line->n_files);
 	if (r == 0)
 		r = open_all(line, &opened, &req, err);
 	if (r == 0)

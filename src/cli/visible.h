@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "base/buf.h"
+
+/* Text that nobody vouches for, on its way to a terminal. It must not drive the terminal: control
+ * characters are shown as ^X, all but tab and line ends, and what is not UTF-8 becomes U+FFFD. A
+ * character may come in pieces. Zero is a valid start. */
+struct bj_visible {
+	char held[4]; /* the start of a character whose rest has not come yet */
+	size_t n_held;
+};
+
+/* Append what @data shows as to @to. */
+void bj_visible_add(struct bj_visible *visible, struct bj_buf *to, const char *data, size_t size);
+
+/* The text is over: append what is left. */
+void bj_visible_end(struct bj_visible *visible, struct bj_buf *to);

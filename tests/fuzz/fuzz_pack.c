@@ -56,7 +56,7 @@ static void inspect(int dir_fd, const struct bj_harvest *h)
 			continue;
 		if (fstatat(dir_fd, e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
 		    !S_ISREG(st.st_mode) || !bj_pack_name_ok(e->d_name, strlen(e->d_name)) ||
-		    strncmp(e->d_name, ".belljar.", 9) == 0)
+		    strcmp(e->d_name, h->partial) == 0)
 			abort();
 		bytes += (uint64_t)st.st_size;
 		n++;

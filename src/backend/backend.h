@@ -27,3 +27,6 @@ extern const struct bj_backend bj_backend_native;
 
 /* A container of the Docker engine. @self is the broker, a struct bj_role. */
 extern const struct bj_backend bj_backend_docker;
+
+/* No isolation at all. @self is the host of direct runs, a struct bj_role. */
+extern const struct bj_backend bj_backend_direct;

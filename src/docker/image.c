@@ -8,6 +8,8 @@
 #include <jansson.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 
 enum { PULL_MS = 600000 };
 
@@ -28,8 +30,10 @@ int bj_image_exists(struct bj_docker *docker, const char *image, struct bj_err *
 	return status < 0 ? status : status == 200;
 }
 
-/* A pull answers 200 at once and reports trouble in its stream, as objects with an error. */
-static int pull_failed(const struct bj_buf *body, const char *image, struct bj_err *err)
+/* A pull or an import answers 200 at once and reports trouble in its stream, as objects with an
+ * error. */
+static int stream_failed(const struct bj_buf *body, const char *what, const char *image,
+			 struct bj_err *err)
 {
 	const char *at = body->data ? body->data : "";
 	const char *end = at + body->size;
@@ -41,8 +45,8 @@ static int pull_failed(const struct bj_buf *body, const char *image, struct bj_e
 		const char *text = json_string_value(json_object_get(line, "error"));
 
 		if (text)
-			r = bj_err_set(err, BJ_E_NOT_FOUND, 0, "cannot pull %.80s: %.100s", image,
-				       text);
+			r = bj_err_set(err, BJ_E_NOT_FOUND, 0, "cannot %s %.80s: %.100s", what,
+				       image, text);
 		if (!line)
 			break;
 		json_decref(line);
@@ -74,7 +78,7 @@ int bj_image_pull(struct bj_docker *docker, const char *image, struct bj_err *er
 			err->code = BJ_E_NOT_FOUND;
 		return -BJ_E_NOT_FOUND;
 	}
-	return pull_failed(&body, image, err);
+	return stream_failed(&body, "pull", image, err);
 }
 
 int bj_image_missing(struct bj_docker *docker, const char *image, struct bj_err *err)
@@ -101,4 +105,39 @@ int bj_image_missing(struct bj_docker *docker, const char *image, struct bj_err 
 	return bj_err_set(err, BJ_E_NOT_FOUND, 0,
 			  "the Docker engine has no image %.60s; run `docker pull %.60s`", image,
 			  image);
+}
+
+int bj_image_import(struct bj_docker *docker, const char *image, const char *command, int archive,
+		    struct bj_err *err)
+{
+	AUTO_BUF struct bj_buf body = { 0 };
+	const char *colon = strrchr(image, ':');
+	struct stat st;
+	char path[400];
+
+	if (fstat(archive, &st) < 0 || st.st_size == 0)
+		return bj_err_set(err, BJ_E_INVALID, errno, "the archive is empty");
+
+	void *tar = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, archive, 0);
+
+	if (tar == MAP_FAILED)
+		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot read the archive");
+	/* changes=CMD ["..."], escaped */
+	snprintf(path, sizeof(path),
+		 "/images/create?fromSrc=-&repo=%.*s&tag=%s&changes=CMD%%20%%5B%%22%s%%22%%5D",
+		 (int)(colon - image), image, colon + 1, command);
+
+	const struct bj_docker_call call = { .method = "POST",
+					     .path = path,
+					     .body = tar,
+					     .size = (size_t)st.st_size,
+					     .type = "application/x-tar" };
+	const int status = bj_docker_do(docker, &call, &body, err);
+
+	munmap(tar, (size_t)st.st_size);
+	if (status < 0)
+		return status;
+	if (status != 200)
+		return bj_docker_refused("import the image", status, &body, err);
+	return stream_failed(&body, "import", image, err);
 }

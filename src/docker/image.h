@@ -16,3 +16,7 @@ int bj_image_pull(struct bj_docker *docker, const char *image, struct bj_err *er
 
 /* The message for an image that is not there: the command that fixes it. */
 int bj_image_missing(struct bj_docker *docker, const char *image, struct bj_err *err);
+
+/* Make @image from the tar archive in the file @archive; @command is what it runs by itself. */
+int bj_image_import(struct bj_docker *docker, const char *image, const char *command, int archive,
+		    struct bj_err *err);

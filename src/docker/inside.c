@@ -362,7 +362,7 @@ static void finish(struct inside *in, struct bj_inside_end *end)
 	memcpy(end->nonce, in->order.nonce, sizeof(end->nonce));
 	bj_fd_write_all(1, end, sizeof(*end));
 	if ((in->order.flags & BJ_INSIDE_OUT) && end->err.code == 0)
-		bj_walk_out(1, in->order.out_files, in->order.out_bytes);
+		bj_walk_out(BJ_JAR_OUT, 1, in->order.out_files, in->order.out_bytes);
 }
 
 int main(void)

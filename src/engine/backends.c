@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/backends.h"
 
+#include "backend/direct_role.h"
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "docker/broker.h"
@@ -64,6 +65,13 @@ static int start_docker(struct belljar *bj, struct bj_err *err)
 	return start_broker(bj->settings, false, &bj->broker, err);
 }
 
+static int start_direct(struct belljar *bj, struct bj_err *err)
+{
+	const struct bj_settings *s = bj->settings;
+
+	return s->allow_unsafe ? bj_direct_new(s->python, s->bash, &bj->direct, err) : 0;
+}
+
 /* --- the table -------------------------------------------------------------------------------- */
 
 static void *native_self(const struct belljar *bj)
@@ -76,6 +84,11 @@ static void *docker_self(const struct belljar *bj)
 	return bj->broker;
 }
 
+static void *direct_self(const struct belljar *bj)
+{
+	return bj->direct;
+}
+
 static const struct {
 	const struct bj_backend *backend;
 	int (*start)(struct belljar *bj, struct bj_err *err);
@@ -83,6 +96,7 @@ static const struct {
 } BACKENDS[] = {
 	[BJ_BACKEND_NATIVE] = { &bj_backend_native, start_native, native_self },
 	[BJ_BACKEND_DOCKER] = { &bj_backend_docker, start_docker, docker_self },
+	[BJ_BACKEND_DIRECT] = { &bj_backend_direct, start_direct, direct_self },
 };
 
 /* The settings' list of backends to fall back to, by place; false at its end. */
@@ -123,7 +137,7 @@ int bj_backends_start(struct belljar *bj, struct bj_err *err)
 }
 
 /* A launcher and a broker sweep when they come up: one more of each, for that alone. */
-int bj_backends_sweep(const struct bj_settings *settings, struct bj_err *err)
+int bj_engine_sweep(const struct bj_settings *settings, struct bj_err *err)
 {
 	unsigned int jars = 0, containers = 0;
 	struct bj_launcher *launcher = NULL;
@@ -146,6 +160,7 @@ void bj_backends_stop(struct belljar *bj)
 {
 	bj_launcher_free(bj->launcher);
 	bj_role_free(bj->broker);
+	bj_role_free(bj->direct);
 }
 
 int bj_backends_run(struct belljar *bj, enum bj_backend_id id, const struct bj_spec *spec,
@@ -156,6 +171,10 @@ int bj_backends_run(struct belljar *bj, enum bj_backend_id id, const struct bj_s
 	result->runtime = id;
 	result->cgroup = "none";
 	result->uid_mode = "shared";
+	if (id == BJ_BACKEND_DIRECT && !bj->settings->allow_unsafe)
+		return bj_err_set(err, BJ_E_DENIED, 0,
+				  "the backend direct seals nothing off and is not allowed; set "
+				  "allow_unsafe: true if that is what you want");
 	if (!self)
 		return bj_err_set(err, BJ_E_INVALID, 0,
 				  "this belljar was not opened for the backend %s; set backend: %s",

@@ -13,9 +13,6 @@ int bj_backends_start_native(const struct bj_settings *settings, bool bound,
 int bj_backends_start(struct belljar *bj, struct bj_err *err);
 void bj_backends_stop(struct belljar *bj);
 
-/* Remove what dead owners left, of every backend the settings can call for. How much it was. */
-int bj_backends_sweep(const struct bj_settings *settings, struct bj_err *err);
-
 /* Run @spec in the backend @id; fails as struct bj_backend says. */
 int bj_backends_run(struct belljar *bj, enum bj_backend_id id, const struct bj_spec *spec,
 		    struct bj_result *result, struct bj_verdict *ret_verdict, struct bj_err *err);

@@ -152,7 +152,7 @@ void bj_spec_init(const struct belljar *bj, enum bj_language language, struct bj
 
 int bj_cleanup_all(struct belljar *bj, struct bj_err *err)
 {
-	return bj_backends_sweep(bj->settings, err);
+	return bj_engine_sweep(bj->settings, err);
 }
 
 int bj_engine_drop_privileges(struct bj_err *err)

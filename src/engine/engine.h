@@ -13,6 +13,7 @@ struct belljar {
 	struct bj_checker *checker;
 	struct bj_launcher *launcher; /* NULL: native is not called for */
 	struct bj_role *broker;       /* NULL: docker is not called for */
+	struct bj_role *direct;       /* NULL: direct is not called for, or not allowed */
 	struct bj_buf *filter;        /* the compiled custom profile; NULL: none */
 };
 
@@ -38,6 +39,10 @@ int bj_engine_from_parts(struct bj_settings *settings_take, struct bj_engine_par
 /* Give up every capability of this process. Call it once all files that the caller named are
  * open: what comes after reads bytes that nobody vouches for. */
 int bj_engine_drop_privileges(struct bj_err *err);
+
+/* Remove what dead belljars left, of every backend that @settings can call for. Returns how many
+ * things were removed. */
+int bj_engine_sweep(const struct bj_settings *settings, struct bj_err *err);
 
 /* A result for a run that never was: cause infrastructure, @message as its error. NULL: no
  * memory. */

@@ -20,7 +20,7 @@ __attribute__((noreturn)) static void collector(const struct bj_collect_plan *pl
 	if (bj_creds_become(BJ_JAR_UID, BJ_JAR_GID, NULL) < 0 || bj_creds_drop_caps(NULL) < 0 ||
 	    bj_creds_no_new_privs(NULL) < 0 || bj_filter_load(&bj_filter_collect) < 0)
 		_exit(1);
-	_exit(bj_walk_out(plan->out_fd, plan->max_files, plan->max_bytes) < 0);
+	_exit(bj_walk_out(BJ_JAR_OUT, plan->out_fd, plan->max_files, plan->max_bytes) < 0);
 }
 
 pid_t bj_collect_start(const struct bj_collect_plan *plan, int *ret_pidfd)

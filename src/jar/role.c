@@ -114,15 +114,16 @@ static void start_worker(struct host *host, struct bj_role_launch *run)
 {
 	struct bj_wire_reply no = { 0 };
 
-	host->ops->prepare(host->self, run);
+	if (host->ops->prepare)
+		host->ops->prepare(host->self, run);
 
 	const pid_t pid = fork();
 
 	if (pid == 0)
 		worker(host, run);
-	if (pid > 0) {
+	if (pid > 0 && host->ops->started)
 		host->ops->started(host->self, pid);
-	} else {
+	if (pid < 0) {
 		bj_err_set(&no.err, BJ_E_SYSTEM, errno, "cannot start a worker");
 		reply(run->fds[BJ_WIRE_FD_REPLY], &no);
 	}
@@ -137,7 +138,8 @@ static void reap(struct host *host)
 
 	(void)!read(host->children, &info, sizeof(info));
 	while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
-		host->ops->reaped(host->self, pid, status);
+		if (host->ops->reaped)
+			host->ops->reaped(host->self, pid, status);
 }
 
 static void serve(struct host *host)
@@ -172,9 +174,10 @@ static void leave(struct host *host)
 
 	close(host->control);
 	while ((pid = waitpid(-1, &status, 0)) > 0 || (pid < 0 && errno == EINTR))
-		if (pid > 0)
+		if (pid > 0 && host->ops->reaped)
 			host->ops->reaped(host->self, pid, status);
-	host->ops->leave(host->self);
+	if (host->ops->leave)
+		host->ops->leave(host->self);
 }
 
 __attribute__((noreturn)) static void role_main(int control, const struct bj_role_ops *ops,
@@ -193,7 +196,8 @@ __attribute__((noreturn)) static void role_main(int control, const struct bj_rol
 	setsid(); /* Ctrl-C is the front's business */
 	(void)!chdir("/");
 	host.children = signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
-	ops->greet(self, &hello);
+	if (ops->greet)
+		ops->greet(self, &hello);
 	bj_fd_send(host.control, &hello, sizeof(hello), NULL, 0);
 	if (hello.err.code == 0)
 		serve(&host);

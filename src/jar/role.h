@@ -17,7 +17,7 @@ struct bj_role_launch {
 	int out_fd; /* one of @fds; -1: none */
 };
 
-/* What a role does. All run in the role's own process. */
+/* What a role does, in its own process. Only @work must be there. */
 struct bj_role_ops {
 	/* Get ready, and say in @hello how that went. */
 	void (*greet)(void *self, struct bj_wire_reply *hello);

@@ -3,7 +3,6 @@
 
 #include "base/cleanup.h"
 #include "base/fd.h"
-#include "jar/mounts.h"
 #include "jar/pack.h"
 #include "jar/sys.h"
 
@@ -72,12 +71,12 @@ static int collect_one(struct walk *walk, int dir_fd, const char *name)
 	return copy_bytes(fd, out, (uint64_t)st.st_size);
 }
 
-int bj_walk_out(int to, uint32_t max_files, uint64_t max_bytes)
+int bj_walk_out(const char *out, int to, uint32_t max_files, uint64_t max_bytes)
 {
 	struct walk walk = { .to = to, .max_files = max_files, .max_bytes = max_bytes };
-	const int fd = bj_sys_openat2(AT_FDCWD, BJ_JAR_OUT,
-				      O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0,
-				      RESOLVE_NO_SYMLINKS);
+	const int fd =
+		bj_sys_openat2(AT_FDCWD, out, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0,
+			       RESOLVE_NO_SYMLINKS);
 	AUTO_DIR DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	struct dirent *e;
 

@@ -40,8 +40,7 @@ static const struct {
 } STANDINS[] = {
 	[BJ_LANG_PYTHON] = { "python",
 			     "--include=base-files,bash,coreutils,dash,libpython3.11-stdlib,"
-			     "python3-minimal,python3.11-minimal,libsqlite3-0,libssl3,"
-			     "tzdata,zlib1g,libbz2-1.0,liblzma5,libffi8,ca-certificates",
+			     "python3-minimal,python3.11-minimal,tzdata",
 			     "python3" },
 	[BJ_LANG_BASH] = { "bash",
 			   "--include=base-files,bash,coreutils,dash,findutils,gawk,grep,sed,"
@@ -136,6 +135,8 @@ static int unpack(const struct request *req, size_t which, int archive, struct b
 
 	posix_spawn_file_actions_init(&actions);
 	posix_spawn_file_actions_adddup2(&actions, archive, STDOUT_FILENO);
+	/* It hands descriptors to a shell that knows only those of one digit. */
+	posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
 
 	const int r = posix_spawnp(&pid, argv[0], &actions, NULL, (char *const *)argv, environ);
 

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A Docker engine of our own: Debian's dockerd on its own socket, data root and exec root, ended by
+its pid. Nothing on the machine is touched but what stands below one temporary directory."""
+import contextlib
+import http.client
+import json
+import os
+import pathlib
+import shutil
+import signal
+import socket
+import subprocess
+import time
+
+
+class UnixConnection(http.client.HTTPConnection):
+    def __init__(self, path):
+        super().__init__("docker", timeout=30)
+        self.path = path
+
+    def connect(self):
+        self.sock = socket.socket(socket.AF_UNIX)
+        self.sock.settimeout(30)
+        self.sock.connect(self.path)
+
+
+def wait_until(check, seconds, what):
+    """Wait for a state that no event tells of."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if check():
+            return
+        time.sleep(0.02)
+    raise AssertionError(f"not within {seconds} s: {what}")
+
+
+class Engine:
+    """An engine that listens on a Unix socket; what the tests ask it directly."""
+
+    def __init__(self, sock):
+        self.sock = str(sock)
+        self.url = f"unix://{sock}"
+
+    def request(self, method, path, body=None):
+        connection = UnixConnection(self.sock)
+        with contextlib.closing(connection):
+            data = None if body is None else json.dumps(body)
+            connection.request(method, f"/v1.41{path}", data, {"Content-Type": "application/json"})
+            answer = connection.getresponse()
+            text = answer.read()
+        kind = answer.headers.get("Content-Type", "")
+        return answer.status, json.loads(text) if "json" in kind and text else text
+
+    def get(self, path):
+        status, answer = self.request("GET", path)
+        assert status == 200, (path, status, answer)
+        return answer
+
+    def up(self):
+        try:
+            return self.request("GET", "/info")[0] == 200
+        except OSError:
+            return False
+
+    def events(self, since):
+        """The events from @since until now, as the engine wrote them."""
+        connection = UnixConnection(self.sock)
+        with contextlib.closing(connection):
+            connection.request("GET", f"/v1.41/events?since={since:.9f}&until={time.time():.9f}")
+            return connection.getresponse().read()
+
+    def containers(self):
+        return [c["Names"][0].lstrip("/") for c in self.get("/containers/json?all=1")]
+
+    def volumes(self):
+        return [v["Name"] for v in self.get("/volumes")["Volumes"] or []]
+
+    def leftovers(self):
+        """Containers and volumes; the networks are the engine's own three at most."""
+        extra = [n["Name"] for n in self.get("/networks")
+                 if n["Name"] not in ("none", "host", "bridge")]
+        return self.containers() + self.volumes() + extra
+
+
+class Daemon(Engine):
+    """dockerd in a directory."""
+
+    def __init__(self, folder, *flags):
+        self.folder = pathlib.Path(folder)
+        super().__init__(self.folder / "docker.sock")
+        self.log = self.folder / "dockerd.log"
+        self.flags = flags
+        self.process = None
+
+    def start(self):
+        command = [shutil.which("dockerd", path="/usr/sbin:/usr/bin:/sbin:/bin"),
+                   "-H", self.url, "--data-root", str(self.folder / "data"),
+                   "--exec-root", str(self.folder / "exec"),
+                   "--pidfile", str(self.folder / "docker.pid"),
+                   "--bridge=none", "--iptables=false", "--ip6tables=false", *self.flags]
+        with open(self.log, "ab") as log:
+            self.process = subprocess.Popen(command, stdout=log, stderr=log,
+                                            start_new_session=True)
+        wait_until(lambda: self.process.poll() is not None or self.up(), 60, "dockerd is up")
+        assert self.process.poll() is None, self.log.read_text()[-2000:]
+
+    def stop(self, sig=signal.SIGTERM):
+        if self.process:
+            self.process.send_signal(sig)
+            self.process.wait(60)
+        self.process = None
+
+    def remove(self):
+        """Its containerd ends with it; mounts below the directory are undone before it goes."""
+        self.stop()
+        mounts = [line.split()[1] for line in pathlib.Path("/proc/mounts").read_text().splitlines()]
+        for mount in sorted((m for m in mounts if m.startswith(str(self.folder))), reverse=True):
+            subprocess.run(["umount", "-l", mount], check=False)
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def process_alive(pid):
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    state = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
+    return state != "Z"

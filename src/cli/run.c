@@ -9,6 +9,7 @@
 #include "cli/visible.h"
 #include "engine/engine.h"
 #include "jar/pack.h"
+#include "serve/remote.h"
 #include "spec/names.h"
 
 #include <ctype.h>
@@ -20,7 +21,7 @@
 #include <sys/eventfd.h>
 #include <sys/stat.h>
 
-enum { MAX_LIST = 256 };
+enum { MAX_LIST = 256, NOT_TAKEN = 1000, SENT_STDIN_MAX = 8 << 20 };
 
 static const struct bj_option OPTIONS[] = {
 	{ .name = "language",
@@ -75,6 +76,7 @@ static const struct bj_option OPTIONS[] = {
 	{ .name = "jobs", .letter = 'j', .arg = "N", .help = "run several scripts, N at once" },
 	{ .name = "json", .help = "print the result object and nothing else" },
 	{ .name = "quiet", .letter = 'q', .help = "print only what the script prints" },
+	{ .name = "no-service", .help = "run here, even where a service could do it" },
 	{ .name = "config", .letter = 'c', .arg = "FILE", .help = "read this settings file" },
 	{ .name = "log-level",
 	  .arg = "LEVEL",
@@ -90,7 +92,7 @@ struct line {
 	struct bj_override overrides[32];
 	size_t n_overrides;
 	const char *language, *stdin_path, *out, *config, *jobs;
-	bool json, quiet, trust;
+	bool json, quiet, trust, no_service;
 };
 
 /* --- parsing ---------------------------------------------------------------------------------- */
@@ -123,10 +125,15 @@ static int take_option(struct line *line, const struct bj_parse *p, struct bj_er
 		const char **text;
 		bool *flag;
 	} plain[] = {
-		{ "language", &line->language, NULL }, { "stdin", &line->stdin_path, NULL },
-		{ "out", &line->out, NULL },           { "config", &line->config, NULL },
-		{ "jobs", &line->jobs, NULL },         { "json", NULL, &line->json },
-		{ "quiet", NULL, &line->quiet },       { "trust", NULL, &line->trust },
+		{ "language", &line->language, NULL },
+		{ "stdin", &line->stdin_path, NULL },
+		{ "out", &line->out, NULL },
+		{ "config", &line->config, NULL },
+		{ "jobs", &line->jobs, NULL },
+		{ "json", NULL, &line->json },
+		{ "quiet", NULL, &line->quiet },
+		{ "trust", NULL, &line->trust },
+		{ "no-service", NULL, &line->no_service },
 	};
 	const char *name = p->option->name;
 
@@ -291,10 +298,9 @@ static int count_jobs(const struct line *line, unsigned int *ret, struct bj_err 
 
 /* --- one script ------------------------------------------------------------------------------- */
 
-void bj_run_fill_spec(const struct bj_run_request *req, const struct bj_script *script,
-		      const struct belljar *bj, struct bj_spec *spec)
+static void fill_spec(const struct bj_run_request *req, const struct bj_script *script,
+		      struct bj_spec *spec)
 {
-	bj_spec_init(bj, script->language, spec);
 	spec->script = script->text.data;
 	spec->script_size = script->text.size;
 	spec->trust = req->trust;
@@ -306,6 +312,13 @@ void bj_run_fill_spec(const struct bj_run_request *req, const struct bj_script *
 	spec->out_dir_fd = req->out_dir_fd;
 	if (script->name[0] && bj_pack_name_ok(script->name, strlen(script->name)))
 		spec->name = script->name;
+}
+
+void bj_run_fill_spec(const struct bj_run_request *req, const struct bj_script *script,
+		      const struct belljar *bj, struct bj_spec *spec)
+{
+	bj_spec_init(bj, script->language, spec);
+	fill_spec(req, script, spec);
 }
 
 int bj_run_exit_status(const struct bj_result *r)
@@ -409,10 +422,12 @@ static void tell(const struct bj_run_request *req, const struct bj_result *r)
 	bj_fd_write_all(STDERR_FILENO, shown.data, shown.size);
 }
 
-static int print_json(const struct bj_result *r)
+/* @line: the object as it came from a service; NULL: it is made here. */
+static int print_json(const struct bj_result *r, const char *line)
 {
-	AUTO_FREE char *line = bj_result_to_json(r);
+	AUTO_FREE char *own = line ? NULL : bj_result_to_json(r);
 
+	line = line ? line : own;
 	if (!line || puts(line) == EOF || fflush(stdout) != 0) {
 		fprintf(stderr, "belljar: cannot write to standard output: %s\n", strerror(errno));
 		return -1;
@@ -420,41 +435,50 @@ static int print_json(const struct bj_result *r)
 	return 0;
 }
 
-static int run_one(struct belljar *bj, const struct bj_run_request *req, int cancel_fd,
-		   struct bj_err *err)
+/* Print how it ended; the exit status. */
+static int report(const struct bj_run_request *req, const struct live *live,
+		  const struct bj_result *result, const char *line)
 {
-	struct live live = { .cancel_fd = cancel_fd,
+	if (req->json)
+		return print_json(result, line) < 0 ? BJ_EXIT_FAILED : bj_run_exit_status(result);
+	if (live->broken) {
+		fprintf(stderr, "belljar: cannot write the script's output: %s\n",
+			strerror(live->broken));
+		return BJ_EXIT_FAILED;
+	}
+	tell(req, result);
+	return bj_run_exit_status(result);
+}
+
+/* Run the one script of @req: by @client when there is one, else by @bj. */
+static int run_one(struct belljar *bj, struct bj_client *client, const struct bj_settings *settings,
+		   const struct bj_run_request *req, struct bj_err *err)
+{
+	struct live live = { .cancel_fd = req->cancel_fd,
 			     .terminal = { isatty(STDOUT_FILENO), isatty(STDERR_FILENO) } };
 	struct bj_result *result = NULL;
-	struct bj_spec spec;
+	AUTO_FREE char *line = NULL;
+	struct bj_spec spec = { .language = req->scripts[0].language };
+	int r;
 
-	bj_run_fill_spec(req, &req->scripts[0], bj, &spec);
-	spec.cancel_fd = cancel_fd;
+	if (bj)
+		bj_spec_init(bj, spec.language, &spec);
+	fill_spec(req, &req->scripts[0], &spec);
+	spec.cancel_fd = req->cancel_fd;
 	if (!req->json) {
 		spec.on_event = on_event;
 		spec.event_ctx = &live;
 	}
-
-	const int r = bj_run(bj, &spec, &result, err);
-
-	if (r < 0)
-		return r;
-
-	int status = bj_run_exit_status(result);
-
-	end_visible(&live);
-	if (req->json) {
-		if (print_json(result) < 0)
-			status = BJ_EXIT_FAILED;
-	} else if (live.broken) {
-		fprintf(stderr, "belljar: cannot write the script's output: %s\n",
-			strerror(live.broken));
-		status = BJ_EXIT_FAILED;
-	} else {
-		tell(req, result);
+	r = client ? bj_remote_run(client, &spec, settings, &result, &line, err)
+		   : bj_run(bj, &spec, &result, err);
+	if (r > 0)
+		return NOT_TAKEN;
+	if (r == 0) {
+		end_visible(&live);
+		r = report(req, &live, result, line);
 	}
 	bj_result_free(result);
-	return status;
+	return r;
 }
 
 /* --- the verb --------------------------------------------------------------------------------- */
@@ -489,59 +513,111 @@ static int fail(bool json, const struct belljar *bj, const struct bj_err *err)
 		struct bj_result *result = bj_engine_failure(bj, err->msg);
 
 		if (result)
-			print_json(result);
+			print_json(result, NULL);
 		bj_result_free(result);
 	}
 	fprintf(stderr, "belljar: %s\n", err->msg);
 	return BJ_EXIT_FAILED;
 }
 
-static int open_and_run(const struct line *line, struct belljar *bj, struct bj_err *err)
+/* --- by a service ----------------------------------------------------------------------------- */
+
+/* Standard input that can be sent along: a file, and not a large one. */
+static bool stdin_fits(const char *path)
+{
+	struct stat st;
+
+	return !path || (strcmp(path, "-") != 0 && stat(path, &st) == 0 && S_ISREG(st.st_mode) &&
+			 st.st_size <= SENT_STDIN_MAX);
+}
+
+/* Whether a request to the service can say all that was asked for. */
+static bool service_fits(const struct line *line, const struct bj_settings *settings)
+{
+	return !line->no_service && !line->trust && !line->out && !line->jobs && !line->config &&
+	       line->n_files == 1 && stdin_fits(line->stdin_path) && bj_remote_fits(settings);
+}
+
+/* The exit status; NOT_TAKEN when no service does it. Then what was read is kept in @req. */
+static int run_by_service(const struct line *line, const struct bj_settings *settings,
+			  struct bj_run_request *req, struct bj_err *err)
+{
+	struct bj_client client;
+	struct opened opened;
+	int r;
+
+	if (!service_fits(line, settings) ||
+	    bj_client_open(settings->serve.socket, &client, err) < 0)
+		return NOT_TAKEN;
+	r = open_all(line, &opened, req, err);
+	if (r == 0)
+		r = read_all(line, &opened, req, err);
+	if (r == 0) {
+		req->cancel_fd = watch_signals();
+		r = run_one(NULL, &client, settings, req, err);
+	}
+	if (r == NOT_TAKEN && req->stdin_fd >= 0)
+		lseek(req->stdin_fd, 0, SEEK_SET);
+	bj_client_done(&client);
+	return r;
+}
+
+/* --- by ourselves ----------------------------------------------------------------------------- */
+
+static int run_here(const struct line *line, struct belljar *bj, struct bj_run_request *req,
+		    struct bj_err *err)
+{
+	struct opened opened;
+	const bool fresh = req->n_scripts == 0;
+	int r = count_jobs(line, &req->jobs, err);
+
+	if (r == 0 && fresh)
+		r = open_all(line, &opened, req, err);
+	if (r == 0)
+		r = bj_engine_drop_privileges(err);
+	if (r == 0 && fresh)
+		r = read_all(line, &opened, req, err);
+	if (r < 0)
+		return r;
+	if (req->cancel_fd < 0)
+		req->cancel_fd = watch_signals();
+	return req->jobs ? bj_jobs_run(bj, req, req->cancel_fd) : run_one(bj, NULL, NULL, req, err);
+}
+
+static int run(const struct line *line, struct belljar **ret_bj, struct bj_err *err)
 {
 	AUTO_REQUEST struct bj_run_request req = { .stdin_fd = -1,
 						   .out_dir_fd = -1,
+						   .cancel_fd = -1,
 						   .args = (const char **)line->args,
 						   .env = (const char **)line->env,
 						   .json = line->json,
 						   .quiet = line->quiet,
 						   .trust = line->trust };
-	struct opened opened;
-	int r = count_jobs(line, &req.jobs, err);
+	struct bj_settings *settings = NULL;
+	int r = bj_settings_load(line->config, line->overrides, line->n_overrides, &settings, err);
 
-	if (r == 0 && line->stdin_path && line->n_files > 1)
-		r = bj_err_set(err, BJ_E_INVALID, 0, "--stdin goes to one script; there are %zu",
-			       line->n_files);
-	if (r == 0)
-		r = open_all(line, &opened, &req, err);
-	if (r == 0)
-		r = bj_engine_drop_privileges(err);
-	if (r == 0)
-		r = read_all(line, &opened, &req, err);
 	if (r < 0)
 		return r;
-
-	const int cancel_fd = watch_signals();
-
-	return req.jobs ? bj_jobs_run(bj, &req, cancel_fd) : run_one(bj, &req, cancel_fd, err);
+	bj_log_set_level(settings->log_level);
+	r = run_by_service(line, settings, &req, err);
+	if (r != NOT_TAKEN) {
+		bj_settings_free(settings);
+		return r;
+	}
+	r = bj_engine_new(settings, ret_bj, err);
+	return r < 0 ? r : run_here(line, *ret_bj, &req, err);
 }
 
 static int verb_run(int argc, char **argv)
 {
 	struct line line = { 0 };
 	struct bj_err err = { 0 };
-	struct bj_settings *settings = NULL;
 	struct belljar *bj = NULL;
 	int r = parse(argc, argv, &line, &err);
 
 	if (r == 0)
-		r = bj_settings_load(line.config, line.overrides, line.n_overrides, &settings,
-				     &err);
-	if (r == 0) {
-		bj_log_set_level(settings->log_level);
-		r = bj_engine_new(settings, &bj, &err);
-	}
-	if (r == 0)
-		r = open_and_run(&line, bj, &err);
+		r = run(&line, &bj, &err);
 
 	const int status = r < 0 ? fail(line.json, bj, &err) : r;
 

@@ -13,6 +13,7 @@ struct bj_run_request {
 	struct bj_input *inputs;
 	size_t n_inputs;
 	int stdin_fd, out_dir_fd;
+	int cancel_fd;     /* readable when the user wants to stop; -1: not watched yet */
 	unsigned int jobs; /* 0: one script, live output */
 	bool json, quiet, trust;
 };

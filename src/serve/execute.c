@@ -193,7 +193,7 @@ static ssize_t next_events(void *ctx, char *to, size_t room)
 	       r == 0)
 		r = pthread_cond_timedwait(&x->changed, &x->lock, &until);
 	if (sub->owner) {
-		x->owner_pos = sub->pos;
+		x->events.hold = sub->pos;
 		pthread_cond_broadcast(&x->changed);
 	}
 	pthread_mutex_unlock(&x->lock);
@@ -212,7 +212,7 @@ static void end_stream(void *ctx)
 
 	if (sub->owner) {
 		pthread_mutex_lock(&x->lock);
-		x->owned = false;
+		x->events.held = false;
 		pthread_cond_broadcast(&x->changed);
 		pthread_mutex_unlock(&x->lock);
 		bj_execution_cancel(x); /* does nothing to a run that has ended */
@@ -365,7 +365,7 @@ static void start(struct job *job, enum mode mode, struct bj_answer *answer)
 		answer_ended(x, answer);
 		return;
 	}
-	x->owned = mode == STREAM;
+	x->events.held = mode == STREAM;
 	/* For the answer, below: the thread has its own. */
 	struct bj_execution *seen = bj_runs_find(job->service->runs, x->id);
 

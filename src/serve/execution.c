@@ -29,7 +29,8 @@ void bj_execution_output(struct bj_execution *x, const struct bj_event *event)
 {
 	pthread_mutex_lock(&x->lock);
 	/* The script waits, as it would for a slow pipe. */
-	while (x->owned && bj_sse_end(&x->events) - x->owner_pos > OWNER_LEAD && !x->cancelled)
+	while (x->events.held && bj_sse_end(&x->events) - x->events.hold > OWNER_LEAD &&
+	       !x->cancelled)
 		pthread_cond_wait(&x->changed, &x->lock);
 	bj_sse_output(&x->events, event->kind, event->data, event->size);
 	pthread_cond_broadcast(&x->changed);

@@ -27,7 +27,7 @@ bool bj_listen_path(const char *set, char path[PATH_MAX])
 	else if (geteuid() != 0 && runtime && runtime[0] == '/')
 		n = snprintf(path, PATH_MAX, "%s/belljar/belljar.sock", runtime);
 	else
-		n = snprintf(path, PATH_MAX, "/run/belljar/belljar.sock");
+		n = snprintf(path, PATH_MAX, BJ_LISTEN_SYSTEM);
 	return n < PATH_MAX;
 }
 

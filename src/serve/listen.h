@@ -7,6 +7,8 @@
 
 /* The sockets of the service, made or inherited while it still has its rights. */
 
+#define BJ_LISTEN_SYSTEM "/run/belljar/belljar.sock"
+
 enum { BJ_LISTEN_MAX = 4 };
 
 struct bj_listen {

@@ -35,8 +35,6 @@ struct bj_execution {
 	char error[256];
 	struct bj_sse events;
 	struct bj_hangup *hangup; /* NULL once it ended */
-	uint64_t owner_pos;       /* how far the reader has come who waits for every byte */
-	bool owned;               /* there is such a reader */
 	bool cancelled;           /* somebody asked */
 
 	/* For runs.c alone. */

@@ -12,6 +12,17 @@
 
 enum { GAP_ROOM = 96 };
 
+/* How much of @size bytes to hand out: whole events where there is the end of one. */
+static size_t whole_events(const char *text, size_t size, bool all)
+{
+	if (all)
+		return size;
+	for (size_t n = size; n >= 2; n--)
+		if (text[n - 1] == '\n' && text[n - 2] == '\n')
+			return n;
+	return size;
+}
+
 void bj_sse_done(struct bj_sse *sse)
 {
 	bj_buf_done(&sse->text);
@@ -22,8 +33,9 @@ uint64_t bj_sse_end(const struct bj_sse *sse)
 	return sse->dropped + sse->text.size;
 }
 
-/* Drop the oldest events once there is twice what is kept, so that bytes move seldom. */
-static void trim(struct bj_sse *sse)
+/* Drop the oldest events once there is twice what is kept, so that bytes move seldom. The event
+ * that begins at @last stays whatever its size. */
+static void trim(struct bj_sse *sse, size_t last)
 {
 	struct bj_buf *t = &sse->text;
 
@@ -31,8 +43,11 @@ static void trim(struct bj_sse *sse)
 		return;
 
 	const char *end = memmem(t->data + t->size - sse->keep, sse->keep, "\n\n", 2);
-	const size_t cut = end ? (size_t)(end - t->data) + 2 : t->size;
+	const size_t found = (size_t)(end - t->data) + 2;
+	const size_t cut = found < last ? found : last;
 
+	if (sse->held && sse->dropped + cut > sse->hold)
+		return;
 	memmove(t->data, t->data + cut, t->size - cut);
 	t->size -= cut;
 	sse->dropped += cut;
@@ -40,10 +55,13 @@ static void trim(struct bj_sse *sse)
 
 void bj_sse_json(struct bj_sse *sse, const char *event, const char *object)
 {
+	const size_t last = sse->text.size;
+
 	bj_buf_printf(&sse->text, "event: %s\ndata: ", event);
 	bj_buf_puts(&sse->text, object);
 	bj_buf_add(&sse->text, "\n\n", 2);
-	trim(sse);
+	if (!sse->text.failed)
+		trim(sse, last);
 }
 
 void bj_sse_state(struct bj_sse *sse, const char *state)
@@ -85,17 +103,20 @@ size_t bj_sse_copy(const struct bj_sse *sse, uint64_t *pos, char *to, size_t roo
 	if (*pos < sse->dropped) {
 		if (room < GAP_ROOM)
 			return 0;
-		n = (size_t)snprintf(to, room, "event: gap\ndata: {\"bytes\":%" PRIu64 "}\n\n",
+		/* The empty line ends an event that was cut in the middle. */
+		n = (size_t)snprintf(to, room, "\n\nevent: gap\ndata: {\"bytes\":%" PRIu64 "}\n\n",
 				     sse->dropped - *pos);
 		*pos = sse->dropped;
 	}
 
 	const size_t from = (size_t)(*pos - sse->dropped);
 	const size_t left = sse->text.size - from;
-	const size_t take = left < room - n ? left : room - n;
+	size_t take = left < room - n ? left : room - n;
 
-	if (take > 0)
+	if (take > 0) {
+		take = whole_events(sse->text.data + from, take, take == left);
 		memcpy(to + n, sse->text.data + from, take);
+	}
 	*pos += take;
 	return n + take;
 }

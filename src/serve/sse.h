@@ -14,6 +14,8 @@ struct bj_sse {
 	struct bj_buf text;
 	uint64_t dropped; /* bytes before text */
 	size_t keep;
+	bool held; /* nothing past @hold is dropped: somebody needs every byte */
+	uint64_t hold;
 };
 
 void bj_sse_done(struct bj_sse *sse);

@@ -12,6 +12,8 @@ import tempfile
 
 import pytest
 
+import contract
+
 TOP = pathlib.Path(__file__).resolve().parents[2]
 BELLJAR = os.environ.get("BELLJAR", str(TOP / "build/src/belljar"))
 
@@ -84,6 +86,7 @@ class Service:
             head.setdefault("Content-Type", "application/json")
         conn.request(method, path, body=body, headers=head)
         answer = Answer(conn.getresponse())
+        contract.check_answer(method, path, answer.status, answer.headers["Content-Type"], answer.body)
         if not connection:
             conn.close()
         return answer
@@ -92,6 +95,47 @@ class Service:
         headers = fields.pop("headers", None)
         return self.ask("POST", "/v1/executions",
                         {"script": script, "language": language, **fields}, headers)
+
+    def events(self, path, method="GET", body=None, headers=None):
+        """(name, data) of every event, as they come."""
+        conn = self.connect()
+        conn.request(method, path, body=None if body is None else json.dumps(body),
+                     headers={"Content-Type": "application/json", **(headers or {})})
+        response = conn.getresponse()
+        assert response.status == 200, response.read()
+        assert response.headers["Content-Type"] == "text/event-stream"
+        name = None
+        for line in response:
+            line = line.decode().rstrip("\n")
+            if line.startswith("event: "):
+                name = line[7:]
+            elif line.startswith("data: "):
+                data = json.loads(line[6:])
+                contract.check_event(name, data)
+                yield name, data
+        conn.close()
+
+    def start(self, script, language="bash", **fields):
+        """An async run; its id."""
+        answer = self.run(script, language, headers={"Prefer": "respond-async"}, **fields)
+        assert answer.status == 202
+        return answer.json["id"]
+
+    def wait_state(self, run, *states):
+        for name, data in self.events(f"/v1/executions/{run}/events"):
+            if name == "state" and data["state"] in states:
+                return
+        pytest.fail(f"{run} never was {states}")
+
+    def ended(self, run):
+        """The run once it has ended."""
+        list(self.events(f"/v1/executions/{run}/events"))
+        return self.ask("GET", f"/v1/executions/{run}").json
+
+    def metrics(self):
+        text = self.ask("GET", "/metrics").body.decode()
+        rows = [line.rsplit(" ", 1) for line in text.splitlines() if not line.startswith("#")]
+        return {name: float(value) for name, value in rows}
 
     def processes(self):
         """(front, starter): the two children of the keeper."""

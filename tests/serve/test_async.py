@@ -1,0 +1,265 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs that nobody waits for, their events, their list: RESULT, SX-OUT."""
+import base64
+import socket
+import threading
+
+import pytest
+
+
+def test_respond_async(service):
+    """RESULT: 202 with state and id, then the result."""
+    answer = service.run("echo hi", "bash", headers={"Prefer": "respond-async"})
+    assert answer.status == 202
+    run = answer.json["id"]
+    assert answer.headers["Location"] == f"/v1/executions/{run}"
+    ended = service.ended(run)
+    assert ended["state"] == "finished"
+    assert ended["result"]["stdout"] == "hi\n"
+    assert ended["result"]["id"] == run
+
+
+def test_events_come_as_they_happen(service):
+    """RESULT: output is a stream of events before it is a string."""
+    run = service.start("echo one; read -r -t 30 line < /dev/zero; echo two >&2; exit 4", timeout=20)
+    seen = []
+    for name, data in service.events(f"/v1/executions/{run}/events"):
+        seen.append((name, data))
+        if name == "stdout":
+            # The script still runs when its first line arrives.
+            assert service.ask("GET", f"/v1/executions/{run}").json["state"] == "running"
+            service.ask("DELETE", f"/v1/executions/{run}")
+    assert ("stdout", {"text": "one\n"}) in seen
+    assert seen[-1][0] == "result"
+    assert seen[-1][1]["cause"] == "cancelled"
+
+
+def test_late_subscribers_get_what_was_kept(service):
+    """RESULT"""
+    run = service.start("echo a; echo b >&2")
+    service.ended(run)
+    events = list(service.events(f"/v1/executions/{run}/events"))
+    assert [name for name, _ in events if name != "state"] in (
+        ["stdout", "stderr", "result"], ["stderr", "stdout", "result"])
+
+
+def test_bytes_that_are_no_text_come_as_base64(service):
+    """SCRP-08: no byte is lost."""
+    run = service.start(r"printf '\377\000a'")
+    data = dict(service.events(f"/v1/executions/{run}/events"))["stdout"]
+    assert base64.b64decode(data["base64"]) == b"\xff\x00a"
+
+
+def test_old_events_are_dropped_and_told(serve):
+    """SX-OUT: the list of events is bounded."""
+    it = serve(config="serve: {keep_output: 4KiB}\n").ready()
+    run = it.start("for ((i = 1; i <= 2000; i++)); do echo line $i; done", timeout=50)
+    it.ended(run)
+    events = list(it.events(f"/v1/executions/{run}/events"))
+    assert events[0][0] == "gap"
+    assert events[-1][0] == "result"
+    text = "".join(data["text"] for name, data in events if name == "stdout")
+    assert len(text) < 16384
+    assert text.endswith("line 2000\n")
+
+
+def test_stream_of_a_post_has_every_byte(service):
+    """SX-OUT: the script waits for a reader who wants it all."""
+    script = "for i in range(60000): print('x' * 50, i)"
+    text = "".join(
+        data["text"] for name, data in service.events(
+            "/v1/executions", "POST", {"script": script, "language": "python"},
+            {"Accept": "text/event-stream"}) if name == "stdout")
+    assert text == "".join(f"{'x' * 50} {i}\n" for i in range(60000))
+
+
+def test_delete_cancels(service):
+    """SCRP-07"""
+    run = service.start("sleep 60")
+    service.wait_state(run, "running")
+    answer = service.ask("DELETE", f"/v1/executions/{run}")
+    assert answer.status == 200
+    assert (answer.json["state"], answer.json["cause"]) == ("finished", "cancelled")
+    assert service.ask("DELETE", f"/v1/executions/{run}").status == 409
+
+
+def test_a_client_that_goes_away_cancels_its_run(service):
+    """DS-CLEAN: nobody waits for the answer, so nobody pays for the run."""
+    before = service.metrics()['belljar_runs_total{cause="cancelled"}']
+    conn = service.connect()
+    conn.request("POST", "/v1/executions", body='{"script":"sleep 60","language":"bash"}',
+                 headers={"Content-Type": "application/json"})
+    run = None
+    while not run:
+        running = service.ask("GET", "/v1/executions?state=running").json["executions"]
+        run = running[0]["id"] if running else None
+    conn.close()
+    ended = service.ended(run)
+    assert ended["cause"] == "cancelled"
+    assert ended["duration_ms"] < 20000
+    assert service.metrics()['belljar_runs_total{cause="cancelled"}'] == before + 1
+
+
+def test_a_reader_of_the_stream_that_goes_away_cancels_its_run(service):
+    events = service.events("/v1/executions", "POST", {"script": "sleep 60", "language": "bash"},
+                            {"Accept": "text/event-stream"})
+    next(events)
+    run = service.ask("GET", "/v1/executions?state=running").json["executions"][0]["id"]
+    events.close()
+    del events
+    assert service.ended(run)["cause"] == "cancelled"
+
+
+def test_a_client_that_goes_away_leaves_async_runs_alone(service):
+    run = service.start("sleep 0.3; echo done")
+    assert service.ended(run)["result"]["stdout"] == "done\n"
+
+
+def test_list_filters_and_pages(serve):
+    it = serve().ready()
+    for i in range(5):
+        it.run(f"exit {i}", "bash")
+    it.run("print(1)")
+    everything = it.ask("GET", "/v1/executions").json
+    assert len(everything["executions"]) == 6
+    assert everything["next"] is None
+    assert everything["executions"][0]["language"] == "python"
+    bash = it.ask("GET", "/v1/executions?language=bash").json["executions"]
+    assert [run["exit_code"] for run in bash] == [4, 3, 2, 1, 0]
+    assert it.ask("GET", "/v1/executions?cause=timeout").json["executions"] == []
+    assert it.ask("GET", "/v1/executions?state=running").json["executions"] == []
+    seen, target = [], "/v1/executions?limit=4"
+    while True:
+        page = it.ask("GET", target).json
+        seen += page["executions"]
+        if not page["next"]:
+            break
+        target = f"/v1/executions?limit=4&before={page['next']}"
+    assert [run["id"] for run in seen] == [run["id"] for run in everything["executions"]]
+
+
+@pytest.mark.parametrize("query, status", [
+    ("state=asleep", 400), ("cause=none", 400), ("language=perl", 400), ("limit=0", 400),
+    ("limit=501", 400), ("limit=x", 400), ("before=" + "0" * 32, 404),
+])
+def test_wrong_filters(service, query, status):
+    assert service.ask("GET", f"/v1/executions?{query}").status == status
+
+
+def test_old_runs_are_forgotten(serve):
+    """SCRP-06: memory of the service is bounded."""
+    it = serve(config="serve: {keep: 3}\n").ready()
+    first = it.run("echo 1", "bash").json["id"]
+    for _ in range(4):
+        it.run("echo 2", "bash")
+    assert it.ask("GET", f"/v1/executions/{first}").status == 404
+    assert len(it.ask("GET", "/v1/executions").json["executions"]) <= 4
+    it = serve(config="serve: {keep_time: 1ms}\n").ready()
+    first = it.run("echo 1", "bash").json["id"]
+    it.run("echo 2", "bash")
+    assert it.ask("GET", f"/v1/executions/{first}").status == 404
+
+
+def test_idempotency_key(service):
+    """The same key with the same body runs once, and says so again."""
+    key = {"Idempotency-Key": "k1"}
+    body = {"script": "import time; print(time.time_ns())", "language": "python"}
+    first = service.ask("POST", "/v1/executions", body, key)
+    again = service.ask("POST", "/v1/executions", body, key)
+    assert first.body == again.body
+    other = service.ask("POST", "/v1/executions", {**body, "timeout": 5}, key)
+    assert other.status == 422
+    for bad in ("", "x" * 256):
+        assert service.ask("POST", "/v1/executions", body, {"Idempotency-Key": bad}).status == 400
+    run = service.ask("POST", "/v1/executions", body, {**key, "Prefer": "respond-async"})
+    assert run.json["id"] == first.json["id"]
+
+
+def test_idempotency_key_while_it_runs(service):
+    """Two at once: one run, two answers."""
+    body = {"script": "sleep 0.5; echo $RANDOM$RANDOM", "language": "bash"}
+    answers = []
+
+    def ask():
+        answers.append(service.ask("POST", "/v1/executions", body, {"Idempotency-Key": "k2"}).json)
+
+    threads = [threading.Thread(target=ask) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len({answer["id"] for answer in answers}) == 1
+    assert len({answer["stdout"] for answer in answers}) == 1
+
+
+def test_a_full_queue_is_429(serve):
+    """DS-PAR: bounded, and it says when to come back."""
+    it = serve(config="serve: {concurrency: 1, queue: 1}\n").ready()
+    first = it.start("sleep 30")
+    it.wait_state(first, "running")
+    second = it.start("echo second")
+    while it.metrics()["belljar_queue_length"] != 1:
+        pass
+    answer = it.run("echo third", "bash")
+    assert answer.status == 429
+    assert int(answer.headers["Retry-After"]) > 0
+    assert it.ask("GET", f"/v1/executions/{second}").json["state"] == "queued"
+    it.ask("DELETE", f"/v1/executions/{first}")
+    assert it.ended(second)["result"]["stdout"] == "second\n"
+    assert it.metrics()["belljar_refused_total"] == 1
+
+
+def test_cancelled_in_the_queue(serve):
+    it = serve(config="serve: {concurrency: 1}\n").ready()
+    first = it.start("sleep 30")
+    it.wait_state(first, "running")
+    second = it.start("echo second")
+    while it.metrics()["belljar_queue_length"] != 1:
+        pass
+    answer = it.ask("DELETE", f"/v1/executions/{second}")
+    assert (answer.json["cause"], answer.json["result"]) == ("cancelled", None)
+
+
+def test_a_retry_after_429_runs(serve):
+    """A key does not hold a refusal."""
+    it = serve(config="serve: {concurrency: 1, queue: 0}\n").ready()
+    first = it.start("sleep 30")
+    it.wait_state(first, "running")
+    body = {"script": "echo x", "language": "bash"}
+    assert it.ask("POST", "/v1/executions", body, {"Idempotency-Key": "k"}).status == 429
+    it.ask("DELETE", f"/v1/executions/{first}")
+    assert it.ask("POST", "/v1/executions", body, {"Idempotency-Key": "k"}).status == 200
+
+
+def test_metrics(serve):
+    """DS-MON"""
+    it = serve().ready()
+    it.run("exit 1", "bash")
+    it.run("api_key = 'secret123'")
+    it.run("while True: pass", timeout=0.2)
+    metrics = it.metrics()
+    assert metrics['belljar_runs_total{cause="exited"}'] == 1
+    assert metrics['belljar_runs_total{cause="rejected"}'] == 1
+    assert metrics['belljar_runs_total{cause="timeout"}'] == 1
+    assert metrics["belljar_run_duration_seconds_count"] == 3
+    assert metrics['belljar_run_duration_seconds_bucket{le="+Inf"}'] == 3
+    assert metrics["belljar_run_duration_seconds_sum"] >= 0.2
+    assert metrics["belljar_runs_in_flight"] == 0
+    assert metrics["belljar_ready"] == 1
+    assert metrics['belljar_http_answers_total{class="2xx"}'] >= 3
+
+
+def test_half_closed_is_gone(service):
+    """A client that stops writing is gone: over TCP the two look the same."""
+    sock = socket.socket(socket.AF_UNIX)
+    sock.connect(service.socket)
+    body = b'{"script":"sleep 60","language":"bash"}'
+    sock.sendall(b"POST /v1/executions HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+                 b"Content-Length: %d\r\n\r\n%s" % (len(body), body))
+    run = None
+    while not run:
+        running = service.ask("GET", "/v1/executions?state=running").json["executions"]
+        run = running[0]["id"] if running else None
+    sock.shutdown(socket.SHUT_WR)
+    assert service.ended(run)["cause"] == "cancelled"
+    sock.close()

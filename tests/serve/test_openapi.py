@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The document at /openapi.json: sound in itself, and true: RESULT, DOCS."""
+import json
+import re
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from contract import DOCUMENT, RESOLVER, find_path
+
+METHODS = ("get", "post", "delete", "put", "patch", "head", "options")
+OPERATIONS = [(path, method) for path, item in DOCUMENT["paths"].items()
+              for method in item if method in METHODS]
+
+
+def walk(node):
+    yield node
+    children = node.values() if isinstance(node, dict) else node if isinstance(node, list) else []
+    for child in children:
+        yield from walk(child)
+
+
+def test_it_is_served(service):
+    assert service.ask("GET", "/openapi.json").json == DOCUMENT
+
+
+def test_version_and_info():
+    assert DOCUMENT["openapi"] == "3.1.0"
+    assert {"title", "version"} <= set(DOCUMENT["info"])
+
+
+def test_every_reference_leads_somewhere():
+    for node in walk(DOCUMENT):
+        if isinstance(node, dict) and "$ref" in node:
+            RESOLVER.resolve(node["$ref"])
+
+
+def test_every_schema_is_one():
+    for name, schema in DOCUMENT["components"]["schemas"].items():
+        Draft202012Validator.check_schema(schema), name
+
+
+def test_no_component_is_idle():
+    text = json.dumps(DOCUMENT)
+    for kind in ("schemas", "responses"):
+        for name in DOCUMENT["components"][kind]:
+            assert f'"#/components/{kind}/{name}"' in text, name
+
+
+def test_operations_are_described():
+    ids = [DOCUMENT["paths"][path][method]["operationId"] for path, method in OPERATIONS]
+    assert len(ids) == len(set(ids))
+    for path, method in OPERATIONS:
+        operation = DOCUMENT["paths"][path][method]
+        assert operation["summary"].endswith(".")
+        assert any(code.startswith("2") for code in operation["responses"])
+        declared = {p["name"] for p in operation.get("parameters", []) +
+                    DOCUMENT["paths"][path].get("parameters", []) if p["in"] == "path"}
+        assert declared == set(re.findall(r"\{(\w+)\}", path))
+
+
+@pytest.mark.parametrize("path, method", OPERATIONS)
+def test_every_operation_is_there(service, path, method):
+    """The document tells of nothing that the service does not do."""
+    answer = service.ask(method.upper(), path.replace("{id}", "0" * 32),
+                         {} if method == "post" else None)
+    assert answer.status != 405
+    assert answer.status != 404 or "{id}" in path
+
+
+def test_every_route_is_described(service):
+    """And of all that it does: a route that is missing from the document is found here."""
+    source = (service_source() / "routes.c").read_text()
+    routes = re.findall(r'\{ "([A-Z]+)", "(/[^"]*)", \w+ \}', source)
+    assert len(routes) >= 10
+    for method, path in routes:
+        assert method.lower() in DOCUMENT["paths"][find_path(path)], (method, path)
+
+
+def service_source():
+    from conftest import TOP
+    return TOP / "src/serve"

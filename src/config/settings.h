@@ -100,8 +100,8 @@ int bj_settings_set_number(struct bj_settings *settings, const char *key, const 
 int bj_settings_set_secret(struct bj_settings *settings, const char *key, const char *text,
 			   struct bj_err *err);
 
-/* Whether nothing but the table gave @key its value. */
-bool bj_settings_is_default(const struct bj_settings *settings, const char *key);
+/* Whether somebody set @key by itself: neither the table nor a profile gave it its value. */
+bool bj_settings_was_set(const struct bj_settings *settings, const char *key);
 
 /* The settings as bytes, for another process of ours that may not read the file, and back. The
  * bytes hold secrets. The caller frees what comes out. */

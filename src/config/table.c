@@ -183,7 +183,7 @@ const struct bj_setting bj_table[] = {
 	  .help = "Ended runs that the service remembers." },
 	{ "serve.keep_time", BJ_T_DURATION, AT(serve.keep_time_ms), 1, YEAR_MS, .value = "1h",
 	  .help = "How long the service remembers an ended run." },
-	{ "serve.keep_output", BJ_T_SIZE, AT(serve.keep_output), 4 * KIB, GIB, .value = "64KiB",
+	{ "serve.keep_output", BJ_T_SIZE, AT(serve.keep_output), 32 * KIB, GIB, .value = "64KiB",
 	  .help = "Bytes of events of one run that are kept for those who ask late." },
 };
 const size_t bj_table_size = BJ_ARRAY_SIZE(bj_table);

@@ -198,10 +198,10 @@ int bj_settings_with_profile(const struct bj_settings *settings, const char *nam
 	return 0;
 }
 
-bool bj_settings_is_default(const struct bj_settings *settings, const char *key)
+bool bj_settings_was_set(const struct bj_settings *settings, const char *key)
 {
 	const struct bj_loaded *loaded = (const struct bj_loaded *)settings;
 	const struct bj_setting *setting = bj_table_find(key);
 
-	return setting && loaded->origins[setting - bj_table].kind == BJ_FROM_DEFAULT;
+	return setting && loaded->origins[setting - bj_table].kind > BJ_FROM_PROFILE;
 }

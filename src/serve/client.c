@@ -38,37 +38,24 @@ static int connect_to(const char *path, struct bj_err *err)
 	return bj_take_fd(&fd);
 }
 
-static int connect_somewhere(const char *path, struct bj_err *err)
-{
-	char own[PATH_MAX];
-	int fd;
-
-	if (!bj_listen_path(path, own))
-		return bj_err_set(err, BJ_E_LIMIT, 0, "the path of the socket is too long");
-	fd = connect_to(own, err);
-	if (fd < 0 && !path && strcmp(own, BJ_LISTEN_SYSTEM) != 0)
-		fd = connect_to(BJ_LISTEN_SYSTEM, err);
-	return fd;
-}
-
 int bj_client_open(const char *path, struct bj_client *ret, struct bj_err *err)
 {
-	const int fd = connect_somewhere(path, err);
+	char place[PATH_MAX];
 
+	if (!bj_listen_path(path, place))
+		return bj_err_set(err, BJ_E_LIMIT, 0, "the path of the socket is too long");
+
+	int fd = connect_to(place, err);
+
+	if (fd < 0 && !path && strcmp(place, BJ_LISTEN_SYSTEM) != 0) {
+		snprintf(place, sizeof(place), BJ_LISTEN_SYSTEM);
+		fd = connect_to(place, err);
+	}
 	if (fd < 0)
 		return fd;
 	*ret = (struct bj_client){ .fd = fd, .wake_fd = -1 };
+	snprintf(ret->path, sizeof(ret->path), "%s", place);
 	return 0;
-}
-
-int bj_client_again(const struct bj_client *c, struct bj_client *ret, struct bj_err *err)
-{
-	struct sockaddr_un address = { 0 };
-	socklen_t size = sizeof(address) - 1;
-
-	if (getpeername(c->fd, (struct sockaddr *)&address, &size) < 0)
-		return bj_err_set(err, BJ_E_SYSTEM, errno, "the service is gone");
-	return bj_client_open(address.sun_path, ret, err);
 }
 
 void bj_client_done(struct bj_client *c)

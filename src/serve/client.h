@@ -8,6 +8,7 @@
  * own service speaks. */
 struct bj_client {
 	int fd;
+	char path[108];             /* where it is connected to */
 	int wake_fd;                /* also waited for while reading; -1: none */
 	void (*on_wake)(void *ctx); /* called once when it is readable */
 	void *wake_ctx;
@@ -27,9 +28,6 @@ struct bj_client {
  * with bj_client_done(). */
 int bj_client_open(const char *path, struct bj_client *ret, struct bj_err *err);
 void bj_client_done(struct bj_client *client);
-
-/* A second connection to the service that @client is connected to. */
-int bj_client_again(const struct bj_client *client, struct bj_client *ret, struct bj_err *err);
 
 /* Send a request and read the head of its answer into @client. @headers: whole lines, each ended
  * by CR LF; "" for none. */

@@ -169,39 +169,60 @@ static void answer_accepted(struct bj_execution *x, struct bj_answer *answer)
 
 /* --- the stream ------------------------------------------------------------------------------- */
 
-enum { HEARTBEAT_SECONDS = 15 };
+enum { HEARTBEAT_SECONDS = 15, TAKE_ABOUT = 64 << 10 };
 
 struct subscriber {
 	struct bj_service *service;
 	struct bj_execution *x;
+	struct bj_buf text; /* whole events, handed out up to @at */
+	size_t at;
 	uint64_t pos;
-	bool owner;
+	bool owner, told; /* told: the last event was taken */
 };
 
-static ssize_t next_events(void *ctx, char *to, size_t room)
+/* Wait for events and take them. Nothing is taken only after the last one. */
+static void take_events(struct subscriber *sub)
 {
-	struct subscriber *sub = ctx;
 	struct bj_execution *x = sub->x;
 	struct timespec until;
-	size_t n;
 	int r = 0;
 
 	clock_gettime(CLOCK_REALTIME, &until);
 	until.tv_sec += HEARTBEAT_SECONDS;
 	pthread_mutex_lock(&x->lock);
-	while ((n = bj_sse_copy(&x->events, &sub->pos, to, room)) == 0 && x->state != BJ_FINISHED &&
-	       r == 0)
+	while (bj_sse_end(&x->events) == sub->pos && x->state != BJ_FINISHED && r == 0)
 		r = pthread_cond_timedwait(&x->changed, &x->lock, &until);
+	bj_sse_take(&x->events, &sub->pos, TAKE_ABOUT, &sub->text);
+	if (x->state == BJ_FINISHED && bj_sse_end(&x->events) == sub->pos) {
+		bj_execution_print_end(x, &sub->text);
+		sub->told = true;
+	}
 	if (sub->owner) {
 		x->events.hold = sub->pos;
 		pthread_cond_broadcast(&x->changed);
 	}
 	pthread_mutex_unlock(&x->lock);
 	/* A comment now and then shows whether the client is still there. */
-	if (n == 0 && r != 0 && room >= 3) {
-		memcpy(to, ":\n\n", 3);
-		n = 3;
+	if (sub->text.size == 0)
+		bj_buf_puts(&sub->text, ":\n\n");
+}
+
+static ssize_t next_events(void *ctx, char *to, size_t room)
+{
+	struct subscriber *sub = ctx;
+
+	if (sub->at == sub->text.size) {
+		sub->at = sub->text.size = 0;
+		if (!sub->told)
+			take_events(sub);
 	}
+
+	const size_t left = sub->text.failed ? 0 : sub->text.size - sub->at;
+	const size_t n = left < room ? left : room;
+
+	if (n > 0)
+		memcpy(to, sub->text.data + sub->at, n);
+	sub->at += n;
 	return (ssize_t)n;
 }
 
@@ -218,6 +239,7 @@ static void end_stream(void *ctx)
 		bj_execution_cancel(x); /* does nothing to a run that has ended */
 	}
 	bj_execution_unref(sub->service->runs, x);
+	bj_buf_done(&sub->text);
 	free(sub);
 }
 

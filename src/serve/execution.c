@@ -53,16 +53,16 @@ static void copy_result(struct bj_execution *x, const struct bj_result *r)
 	snprintf(x->error, sizeof(x->error), "%s", r->error ? r->error : "the run failed");
 }
 
-static void add_last_event(struct bj_execution *x)
+void bj_execution_print_end(const struct bj_execution *x, struct bj_buf *buf)
 {
 	if (!x->failed) {
-		bj_sse_json(&x->events, "result", x->result ? x->result : "null");
+		bj_sse_print(buf, "result", x->result ? x->result : "null");
 		return;
 	}
 
 	AUTO_FREE char *text = bj_problem_text(x->problem, x->error, x->result);
 
-	bj_sse_json(&x->events, "problem", text ? text : "null");
+	bj_sse_print(buf, "problem", text ? text : "null");
 }
 
 void bj_execution_end(struct bj_execution *x, const struct bj_result *result,
@@ -81,7 +81,6 @@ void bj_execution_end(struct bj_execution *x, const struct bj_result *result,
 	x->state = BJ_FINISHED;
 	x->ended_ms = bj_clock_unix_ms();
 	bj_sse_state(&x->events, bj_state_name(BJ_FINISHED));
-	add_last_event(x);
 	bj_hangup_clear(x->hangup);
 	bj_hangup_unref(BJ_TAKE_PTR(x->hangup));
 	pthread_cond_broadcast(&x->changed);

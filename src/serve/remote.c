@@ -39,7 +39,7 @@ static const char *const LOCAL_ONLY[] = {
 bool bj_remote_fits(const struct bj_settings *settings)
 {
 	for (size_t i = 0; i < BJ_ARRAY_SIZE(LOCAL_ONLY); i++)
-		if (!bj_settings_is_default(settings, LOCAL_ONLY[i]))
+		if (bj_settings_was_set(settings, LOCAL_ONLY[i]))
 			return false;
 	return settings->policy != BJ_POLICY_OFF;
 }
@@ -66,15 +66,15 @@ static int put_limits(json_t *order, const struct bj_settings *s)
 {
 	int r = 0;
 
-	if (!bj_settings_is_default(s, "profile"))
+	if (bj_settings_was_set(s, "profile"))
 		r |= put(order, "profile", json_string(s->profile));
-	if (!bj_settings_is_default(s, "limits.timeout"))
+	if (bj_settings_was_set(s, "limits.timeout"))
 		r |= put(order, "timeout", json_real((double)s->limits.timeout_ms / 1000.0));
-	if (!bj_settings_is_default(s, "limits.memory"))
+	if (bj_settings_was_set(s, "limits.memory"))
 		r |= put(order, "memory", json_integer((json_int_t)s->limits.memory));
-	if (!bj_settings_is_default(s, "limits.cpus"))
+	if (bj_settings_was_set(s, "limits.cpus"))
 		r |= put(order, "cpus", json_real((double)s->limits.cpu_milli / 1000.0));
-	if (!bj_settings_is_default(s, "limits.pids"))
+	if (bj_settings_was_set(s, "limits.pids"))
 		r |= put(order, "pids", json_integer(s->limits.pids));
 	if (s->policy == BJ_POLICY_STRICT)
 		r |= put(order, "policy", json_string(bj_policy_name(s->policy)));
@@ -276,7 +276,7 @@ static void cancel(void *ctx)
 	char target[64];
 
 	snprintf(target, sizeof(target), "/v1/executions/%s", streaming->id);
-	if (bj_client_again(streaming, &other, &err) < 0)
+	if (bj_client_open(streaming->path, &other, &err) < 0)
 		return;
 	bj_client_call(&other, "DELETE", target, &ignored, &err);
 	bj_client_done(&other);

@@ -83,6 +83,9 @@ bool bj_execution_cancel(struct bj_execution *x);
 /* Wait until it has ended; false when @hangup asks to stop before. */
 bool bj_execution_wait(struct bj_execution *x, struct bj_hangup *hangup);
 
+/* The last event of a run that has ended: its result, or the problem. With the lock. */
+void bj_execution_print_end(const struct bj_execution *x, struct bj_buf *buf);
+
 /* The run as a JSON object, with its result or without. */
 void bj_execution_print(struct bj_execution *x, bool with_result, struct bj_buf *buf);
 

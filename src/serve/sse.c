@@ -10,19 +10,6 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { GAP_ROOM = 96 };
-
-/* How much of @size bytes to hand out: whole events where there is the end of one. */
-static size_t whole_events(const char *text, size_t size, bool all)
-{
-	if (all)
-		return size;
-	for (size_t n = size; n >= 2; n--)
-		if (text[n - 1] == '\n' && text[n - 2] == '\n')
-			return n;
-	return size;
-}
-
 void bj_sse_done(struct bj_sse *sse)
 {
 	bj_buf_done(&sse->text);
@@ -33,18 +20,16 @@ uint64_t bj_sse_end(const struct bj_sse *sse)
 	return sse->dropped + sse->text.size;
 }
 
-/* Drop the oldest events once there is twice what is kept, so that bytes move seldom. The event
- * that begins at @last stays whatever its size. */
-static void trim(struct bj_sse *sse, size_t last)
+/* Drop the oldest events once there is twice what is kept, so that bytes move seldom. */
+static void trim(struct bj_sse *sse)
 {
 	struct bj_buf *t = &sse->text;
 
-	if (t->size < 2 * sse->keep)
+	if (t->failed || t->size < 2 * sse->keep)
 		return;
 
 	const char *end = memmem(t->data + t->size - sse->keep, sse->keep, "\n\n", 2);
-	const size_t found = (size_t)(end - t->data) + 2;
-	const size_t cut = found < last ? found : last;
+	const size_t cut = (size_t)(end - t->data) + 2;
 
 	if (sse->held && sse->dropped + cut > sse->hold)
 		return;
@@ -53,15 +38,17 @@ static void trim(struct bj_sse *sse, size_t last)
 	sse->dropped += cut;
 }
 
-void bj_sse_json(struct bj_sse *sse, const char *event, const char *object)
+void bj_sse_print(struct bj_buf *buf, const char *event, const char *object)
 {
-	const size_t last = sse->text.size;
+	bj_buf_printf(buf, "event: %s\ndata: ", event);
+	bj_buf_puts(buf, object);
+	bj_buf_add(buf, "\n\n", 2);
+}
 
-	bj_buf_printf(&sse->text, "event: %s\ndata: ", event);
-	bj_buf_puts(&sse->text, object);
-	bj_buf_add(&sse->text, "\n\n", 2);
-	if (!sse->text.failed)
-		trim(sse, last);
+static void add(struct bj_sse *sse, const char *event, const char *object)
+{
+	bj_sse_print(&sse->text, event, object);
+	trim(sse);
 }
 
 void bj_sse_state(struct bj_sse *sse, const char *state)
@@ -69,7 +56,7 @@ void bj_sse_state(struct bj_sse *sse, const char *state)
 	char object[64];
 
 	snprintf(object, sizeof(object), "{\"state\":\"%s\"}", state);
-	bj_sse_json(sse, "state", object);
+	add(sse, "state", object);
 }
 
 static char *base64(const char *data, size_t size)
@@ -83,7 +70,20 @@ static char *base64(const char *data, size_t size)
 	return text;
 }
 
-void bj_sse_output(struct bj_sse *sse, enum bj_event_kind kind, const char *data, size_t size)
+/* One event holds no more than this, so that dropping one loses little. */
+enum { OUTPUT_MAX = 4 << 10 };
+
+/* How much of the text goes into one event: no character is torn apart by us. */
+static size_t piece_of(const char *data, size_t size)
+{
+	size_t n = size < OUTPUT_MAX ? size : OUTPUT_MAX;
+
+	while (n < size && n > OUTPUT_MAX - 4 && ((unsigned char)data[n] & 0xc0) == 0x80)
+		n--;
+	return n;
+}
+
+static void add_output(struct bj_sse *sse, const char *event, const char *data, size_t size)
 {
 	const bool plain = bj_utf8_valid(data, size);
 	AUTO_FREE char *coded = plain ? NULL : base64(data, size);
@@ -92,31 +92,37 @@ void bj_sse_output(struct bj_sse *sse, enum bj_event_kind kind, const char *data
 	AUTO_FREE char *text = object ? json_dumps(object, JSON_COMPACT) : NULL;
 
 	json_decref(object);
-	bj_sse_json(sse, kind == BJ_EV_STDOUT ? "stdout" : "stderr",
-		    text ? text : "{\"text\":\"\"}");
+	add(sse, event, text ? text : "{\"text\":\"\"}");
 }
 
-size_t bj_sse_copy(const struct bj_sse *sse, uint64_t *pos, char *to, size_t room)
+void bj_sse_output(struct bj_sse *sse, enum bj_event_kind kind, const char *data, size_t size)
 {
-	size_t n = 0;
+	while (size > 0) {
+		const size_t n = piece_of(data, size);
+
+		add_output(sse, kind == BJ_EV_STDOUT ? "stdout" : "stderr", data, n);
+		data += n;
+		size -= n;
+	}
+}
+
+void bj_sse_take(const struct bj_sse *sse, uint64_t *pos, size_t about, struct bj_buf *to)
+{
+	const uint64_t end = bj_sse_end(sse);
 
 	if (*pos < sse->dropped) {
-		if (room < GAP_ROOM)
-			return 0;
-		/* The empty line ends an event that was cut in the middle. */
-		n = (size_t)snprintf(to, room, "\n\nevent: gap\ndata: {\"bytes\":%" PRIu64 "}\n\n",
-				     sse->dropped - *pos);
+		char gap[64];
+
+		snprintf(gap, sizeof(gap), "{\"bytes\":%" PRIu64 "}", sse->dropped - *pos);
+		bj_sse_print(to, "gap", gap);
 		*pos = sse->dropped;
 	}
+	while (*pos < end && to->size < about) {
+		const char *from = sse->text.data + (*pos - sse->dropped);
+		const char *stop = memmem(from, (size_t)(end - *pos), "\n\n", 2);
+		const size_t n = stop ? (size_t)(stop - from) + 2 : (size_t)(end - *pos);
 
-	const size_t from = (size_t)(*pos - sse->dropped);
-	const size_t left = sse->text.size - from;
-	size_t take = left < room - n ? left : room - n;
-
-	if (take > 0) {
-		take = whole_events(sse->text.data + from, take, take == left);
-		memcpy(to + n, sse->text.data + from, take);
+		bj_buf_add(to, from, n);
+		*pos += n;
 	}
-	*pos += take;
-	return n + take;
 }

@@ -20,15 +20,17 @@ struct bj_sse {
 
 void bj_sse_done(struct bj_sse *sse);
 
-/* Add one event: a state, the end, or output. Output that is UTF-8 stands in `text`, any other in
- * `base64`: no byte is lost. */
+/* Add one event: a state, or output. Output that is UTF-8 stands in `text`, any other in `base64`:
+ * no byte is lost. */
 void bj_sse_state(struct bj_sse *sse, const char *state);
-void bj_sse_json(struct bj_sse *sse, const char *event, const char *object);
 void bj_sse_output(struct bj_sse *sse, enum bj_event_kind kind, const char *data, size_t size);
 
 /* Where the next event will begin. */
 uint64_t bj_sse_end(const struct bj_sse *sse);
 
-/* Copy from *@pos on, at most @room bytes, and move *@pos. What was dropped meanwhile is told by
- * an event `gap`. 0: nothing new. */
-size_t bj_sse_copy(const struct bj_sse *sse, uint64_t *pos, char *to, size_t room);
+/* Add events from *@pos on to @to until it holds about @about bytes, and move *@pos. What was
+ * dropped meanwhile is told by an event `gap`. */
+void bj_sse_take(const struct bj_sse *sse, uint64_t *pos, size_t about, struct bj_buf *to);
+
+/* One event as it stands in a stream. */
+void bj_sse_print(struct bj_buf *buf, const char *event, const char *object);

@@ -1,0 +1,319 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Start, reload, stop and sudden death of the service: DS-CLEAN, SCRP-06."""
+import os
+import pathlib
+import signal
+import socket
+import subprocess
+import threading
+import time
+
+import pytest
+
+from conftest import BELLJAR, TOP, Service
+
+
+def alive(pid):
+    try:
+        return pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def wait_until(what, seconds=10):
+    until = time.monotonic() + seconds
+    while not what():
+        assert time.monotonic() < until
+        time.sleep(0.01)
+
+
+def tree(pid):
+    """All processes below @pid."""
+    out = subprocess.run(["ps", "-eo", "pid=,ppid="], capture_output=True, text=True, check=True)
+    parents = dict(tuple(map(int, line.split())) for line in out.stdout.splitlines())
+    found, more = set(), {pid}
+    while more:
+        found |= more
+        more = {child for child, parent in parents.items() if parent in found} - found
+    return found - {pid}
+
+
+def test_a_stale_socket_is_replaced(serve):
+    it = serve()
+    it.ready()
+    it.process.kill()
+    it.process.wait()
+    assert os.path.exists(it.socket)
+    again = subprocess.Popen([BELLJAR, "serve", "--socket", it.socket],
+                             env={"HOME": "/nowhere", "NOTIFY_SOCKET": f"{it.folder.name}/notify"},
+                             stderr=subprocess.DEVNULL)
+    try:
+        it.wait_note("READY=1")
+        assert it.run("echo 1", "bash").status == 200
+    finally:
+        again.terminate()
+        assert again.wait(20) == 0
+    assert not os.path.exists(it.socket)
+
+
+def test_two_services_on_one_path_are_refused(service):
+    done = subprocess.run([BELLJAR, "serve", "--socket", service.socket], capture_output=True,
+                          text=True, env={"HOME": "/nowhere"}, timeout=20)
+    assert done.returncode == 125
+    assert "another service" in done.stderr
+    assert service.run("echo 1", "bash").status == 200
+
+
+def test_what_is_no_socket_is_left_alone(serve, tmp_path):
+    path = tmp_path / "file"
+    path.write_text("precious")
+    done = subprocess.run([BELLJAR, "serve", "--socket", str(path)], capture_output=True,
+                          text=True, env={"HOME": "/nowhere"}, timeout=20)
+    assert done.returncode == 125
+    assert path.read_text() == "precious"
+
+
+def test_a_socket_somebody_listens_on_is_left_alone(tmp_path):
+    path = str(tmp_path / "other.sock")
+    with socket.socket(socket.AF_UNIX) as other:
+        other.bind(path)
+        other.listen()
+        done = subprocess.run([BELLJAR, "serve", "--socket", path], capture_output=True, text=True,
+                              env={"HOME": "/nowhere"}, timeout=20)
+    assert done.returncode == 125
+    assert "listens" in done.stderr
+
+
+@pytest.mark.parametrize("args, words", [
+    (["extra"], "extra"),
+    (["--socket", "/" + "x" * 200], "longer"),
+    (["--user", "no-such-user-here"], "serve.user"),
+    (["--listen", "nonsense"], "HOST:PORT"),
+    (["--config", "/nowhere/x.yaml"], "/nowhere/x.yaml"),
+    (["--sokcet", "x"], "did you mean --socket"),
+])
+def test_wrong_arguments(args, words, tmp_path):
+    done = subprocess.run([BELLJAR, "serve", "--socket", str(tmp_path / "s"), *args],
+                          capture_output=True, text=True, timeout=20,
+                          env={"HOME": "/nowhere", "BELLJAR_SERVE_API_KEY": "x" * 20})
+    assert done.returncode == 125
+    assert words in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_stop_lets_runs_finish(serve):
+    """DS-CLEAN: SIGTERM, and the client still gets its answer."""
+    it = serve().ready()
+    answers = []
+    thread = threading.Thread(target=lambda: answers.append(it.run("sleep 1; echo end", "bash")))
+    thread.start()
+    wait_until(lambda: it.metrics()["belljar_runs_in_flight"] == 1)
+    it.process.terminate()
+    it.wait_note("STOPPING=1")
+    thread.join(20)
+    assert answers[0].json["stdout"] == "end\n"
+    assert it.process.wait(20) == 0
+    assert not os.path.exists(it.socket)
+
+
+def test_stop_cancels_what_takes_too_long(serve):
+    """DS-CLEAN"""
+    it = serve(config="serve: {grace: 300ms}\n").ready()
+    answers = []
+    thread = threading.Thread(target=lambda: answers.append(it.run("sleep 60", "bash")))
+    thread.start()
+    wait_until(lambda: it.metrics()["belljar_runs_in_flight"] == 1)
+    begun = time.monotonic()
+    it.process.send_signal(signal.SIGINT)
+    assert it.process.wait(20) == 0
+    assert time.monotonic() - begun < 8
+    thread.join(20)
+    assert answers[0].json["cause"] == "cancelled"
+
+
+def test_reload_changes_settings_and_spares_runs(serve):
+    """CFG: new limits for new runs; the old launcher ends with its last run."""
+    it = serve().ready()
+    old = it.start("sleep 1.5; echo survived")
+    it.wait_state(old, "running")
+    before = set(it.processes())
+    pathlib.Path(it.config).write_text("limits: {memory: 64MiB}\nserve: {queue: 7}\n")
+    it.process.send_signal(signal.SIGHUP)
+    it.wait_note("RELOADING=1")
+    it.wait_note("READY=1")
+    result = it.run("echo new", "bash").json
+    assert result["meta"]["resource_limits"]["effective"]["memory_bytes"] == 64 << 20
+    assert len(it.processes()) == 3
+    ended = it.ended(old)
+    assert ended["result"]["stdout"] == "survived\n"
+    assert ended["result"]["meta"]["resource_limits"]["effective"]["memory_bytes"] == 512 << 20
+    wait_until(lambda: len(it.processes()) == 2)
+    assert len(before & set(it.processes())) == 1
+
+
+def test_a_reload_that_is_wrong_changes_nothing(serve):
+    """CFG"""
+    it = serve().ready()
+    pathlib.Path(it.config).write_text("limits: {memory: lots}\n")
+    it.process.send_signal(signal.SIGHUP)
+    it.wait_note("RELOADING=1")
+    it.wait_note("READY=1")
+    assert "stay as they were" in it.said()
+    assert it.run("echo 1", "bash").status == 200
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+def test_reload_needs_no_rights_of_the_front(serve):
+    """The settings file may be root's alone: the keeper reads it."""
+    it = serve().ready()
+    os.chmod(it.config, 0o600)
+    pathlib.Path(it.config).write_text("limits: {pids: 33}\n")
+    it.process.send_signal(signal.SIGHUP)
+    it.wait_note("RELOADING=1")
+    it.wait_note("READY=1")
+    assert it.run("echo", "bash").json["meta"]["resource_limits"]["effective"]["pids"] == 33
+
+
+@pytest.mark.parametrize("victim", [0, 1], ids=["front", "launcher"])
+def test_sudden_death_of_a_part(serve, victim):
+    """DS-CLEAN: SIGKILL of front or launcher: no jar left, back in service by itself."""
+    it = serve().ready()
+    answers = []
+
+    def ask():
+        try:
+            answers.append(it.run("sleep 30; echo never", "bash").status)
+        except (OSError, Exception) as error:  # pylint: disable=broad-except
+            answers.append(type(error).__name__)
+
+    thread = threading.Thread(target=ask)
+    thread.start()
+    wait_until(lambda: it.metrics()["belljar_runs_in_flight"] == 1)
+    below = tree(it.process.pid)
+    os.kill(it.processes()[victim], signal.SIGKILL)
+    if victim == 1:
+        # The starter waits for the launcher, which is pid 1 of the jars' namespace.
+        for pid in below:
+            if alive(pid) and pid not in it.processes():
+                os.kill(pid, signal.SIGKILL)
+                break
+    thread.join(20)
+    # No answer, or one that says that belljar failed: never a wrong one.
+    assert answers and answers[0] != 200
+    it.wait_note("READY=1")
+    assert it.run("echo back", "bash").json["stdout"] == "back\n"
+    keep = {it.process.pid, *tree(it.process.pid)}
+    wait_until(lambda: not any(alive(pid) for pid in below - keep))
+
+
+def test_sudden_death_of_the_keeper(serve):
+    """DS-CLEAN: nothing lives on."""
+    it = serve().ready()
+    run = it.start("sleep 60")
+    it.wait_state(run, "running")
+    below = tree(it.process.pid)
+    assert len(below) >= 4
+    it.process.kill()
+    it.process.wait()
+    wait_until(lambda: not any(alive(pid) for pid in below))
+
+
+def test_nothing_is_left_of_descriptors_and_threads(serve):
+    """SCRP-06: after runs of every kind the front is as it was."""
+    it = serve().ready()
+    front = it.processes()[0]
+
+    def fds():
+        return len(os.listdir(f"/proc/{front}/fd"))
+
+    def round_of_runs():
+        it.run("echo 1", "bash", stdin="x", files=[{"name": "a", "text": "b"}])
+        it.run("api_key = 'secret123'")
+        it.run("x", "perl")
+        it.run("sleep 9", "bash", timeout=0.05)
+        it.ended(it.start("echo 2"))
+        list(it.events("/v1/executions", "POST", {"script": "echo 3", "language": "bash"},
+                       {"Accept": "text/event-stream"}))
+
+    round_of_runs()
+    wait_until(lambda: it.metrics()["belljar_connections"] == 1)
+    before = fds()
+    for _ in range(10):
+        round_of_runs()
+    wait_until(lambda: it.metrics()["belljar_connections"] == 1)
+    wait_until(lambda: fds() <= before)
+    status = pathlib.Path(f"/proc/{front}/status").read_text()
+    assert int(status.split("Threads:")[1].split()[0]) <= 4
+
+
+# --- the service manager ---------------------------------------------------------------------
+
+ACTIVATE = """
+import os, socket, sys
+s = socket.socket(socket.AF_UNIX); s.bind(sys.argv[1]); s.listen(50)
+os.dup2(s.fileno(), 3)
+os.set_inheritable(3, True)
+os.environ.update(LISTEN_FDS="1", LISTEN_PID=str(os.getpid()))
+os.execv(sys.argv[2], sys.argv[2:])
+"""
+
+
+def test_socket_activation(tmp_path):
+    """The socket is the manager's: it was there before, and stays after."""
+    path = str(tmp_path / "activated.sock")
+    notes = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+    notes.bind(str(tmp_path / "notify"))
+    notes.settimeout(20)
+    process = subprocess.Popen(
+        ["/usr/bin/python3", "-c", ACTIVATE, path, BELLJAR, "serve"],
+        env={"HOME": "/nowhere", "NOTIFY_SOCKET": str(tmp_path / "notify")})
+    try:
+        assert b"READY=1" in notes.recv(1000)
+        it = Service.__new__(Service)
+        it.socket = path
+        assert it.run("echo $LISTEN_FDS-", "bash").json["stdout"] == "-\n"
+    finally:
+        process.terminate()
+        assert process.wait(20) == 0
+        notes.close()
+    assert os.path.exists(path)
+
+
+def test_activation_by_systemd_itself(tmp_path):
+    path = str(tmp_path / "by-systemd.sock")
+    process = subprocess.Popen(["systemd-socket-activate", "--listen", path, BELLJAR, "serve"],
+                               env={"HOME": "/nowhere", "PATH": "/usr/bin:/bin"},
+                               stderr=subprocess.DEVNULL)
+    try:
+        wait_until(lambda: os.path.exists(path))
+        it = Service.__new__(Service)
+        it.socket = path
+        assert it.run("echo 1", "bash").json["stdout"] == "1\n"
+    finally:
+        process.terminate()
+        assert process.wait(20) == 0
+
+
+def test_sockets_passed_to_another_process_are_not_taken(serve):
+    it = serve(env={"LISTEN_FDS": "1", "LISTEN_PID": "1"}).ready()
+    assert it.run("echo 1", "bash").status == 200
+
+
+def test_passed_descriptors_that_do_not_listen_are_refused(tmp_path):
+    code = ACTIVATE.replace("s.listen(50)", "pass")
+    done = subprocess.run(["/usr/bin/python3", "-c", code, str(tmp_path / "s"), BELLJAR, "serve"],
+                          capture_output=True, text=True, env={"HOME": "/nowhere"}, timeout=20)
+    assert done.returncode == 125
+    assert "no listening socket" in done.stderr
+
+
+def test_units_are_sound(tmp_path):
+    """DOCS: systemd reads the units without a word."""
+    for name in ("belljar.service", "belljar.socket"):
+        text = (TOP / "contrib/systemd" / name).read_text()
+        (tmp_path / name).write_text(text.replace("/usr/bin/belljar", BELLJAR))
+    done = subprocess.run(["systemd-analyze", "verify", "--man=no",
+                           *map(str, tmp_path.glob("belljar.*"))],
+                          capture_output=True, text=True, timeout=60)
+    ours = [line for line in (done.stdout + done.stderr).splitlines() if "belljar" in line]
+    assert not ours, ours

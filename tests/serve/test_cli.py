@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from conftest import BELLJAR
+from serving import BELLJAR
 
 SCRIPTS = {
     "hello": ("python", "print('hi')", []),

@@ -13,7 +13,7 @@ import time
 
 import pytest
 
-from conftest import BELLJAR, TOP
+from serving import BELLJAR, TOP
 
 KEY = "a-key-that-is-long-enough"
 

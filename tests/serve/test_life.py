@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from conftest import BELLJAR, TOP, Service
+from serving import BELLJAR, TOP, Service
 
 
 def alive(pid):

@@ -78,5 +78,5 @@ def test_every_route_is_described(service):
 
 
 def service_source():
-    from conftest import TOP
+    from serving import TOP
     return TOP / "src/serve"

@@ -40,6 +40,8 @@ struct bj_cgroups {
 	char owner[OWNER_NAME_SIZE];
 	int base[BJ_HIER_COUNT]; /* the directories that hold the owner's; -1: not used */
 	int dir[BJ_HIER_COUNT];  /* the owner's own */
+	int home;                /* v2: where this process was; -1: unknown */
+	bool aside;              /* it left that place, which had to become empty */
 };
 
 struct bj_cgroup {
@@ -216,52 +218,112 @@ static int pass_on(int dir_fd, struct bj_err *err)
 	if (read_text(dir_fd, "cgroup.subtree_control", have, sizeof(have)) &&
 	    strstr(have, "memory") && strstr(have, "pids") && strstr(have, "cpu"))
 		return 0;
-	return write_value(dir_fd, "cgroup.subtree_control", "+memory +pids +cpu", err);
+	if (write_value(dir_fd, "cgroup.subtree_control", "+memory +pids +cpu", NULL) < 0)
+		return bj_err_set(err, BJ_E_UNSUPPORTED, errno,
+				  "the own cgroup cannot be divided; `belljar doctor` tells how to "
+				  "delegate one");
+	return 0;
 }
 
-/* v2: a cgroup with processes of its own passes nothing on. Step aside into a leaf, when the
- * only ones in the way are this process and the one that started it. */
-static int step_aside(struct bj_cgroups *g, struct bj_err *err)
+static pid_t parent_of(pid_t pid)
 {
-	char procs[256];
-	const int dir = g->dir[BJ_HIER_UNIFIED];
+	char path[32], text[512];
 
-	if (!read_text(g->base[BJ_HIER_UNIFIED], "cgroup.procs", procs, sizeof(procs)))
-		return 0;
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
 
-	pid_t in_the_way[2];
-	int n = 0;
+	/* pid (name) state parent; the name may hold anything */
+	const char *p = read_text(AT_FDCWD, path, text, sizeof(text)) ? strrchr(text, ')') : NULL;
 
-	for (char *p = procs, *end; *p; p = end + (*end == '\n')) {
+	return p && strlen(p) > 4 ? (pid_t)strtol(p + 4, NULL, 10) : -1;
+}
+
+/* This process, the front that started it, and what else the front started. */
+static bool is_ours(pid_t pid)
+{
+	return pid == getpid() || pid == getppid() || parent_of(pid) == getppid();
+}
+
+/* Move the processes of @from to @to, as far as they are there: some may end meanwhile. Nobody
+ * moves, and the answer is false, when @only is set and refuses one of them. */
+static bool move_all(int from, int to, bool (*only)(pid_t))
+{
+	char procs[4096];
+	pid_t pids[128];
+	size_t n = 0;
+
+	if (!read_text(from, "cgroup.procs", procs, sizeof(procs)))
+		return true;
+	for (char *p = procs, *end; *p; p = end + 1) {
 		const long pid = strtol(p, &end, 10);
 
-		if (end == p || n == 2 || (pid != getpid() && pid != getppid()))
+		if (end == p || *end != '\n' || n == BJ_ARRAY_SIZE(pids) ||
+		    (only && !only((pid_t)pid)))
+			return false;
+		pids[n++] = (pid_t)pid;
+	}
+	for (size_t i = 0; i < n; i++)
+		write_number(to, "cgroup.procs", (uint64_t)pids[i], NULL);
+	return true;
+}
+
+static int make_supervisor(const struct bj_cgroups *g, struct bj_err *err)
+{
+	if (mkdirat(g->dir[BJ_HIER_UNIFIED], SUPERVISOR, 0755) < 0)
+		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot make a cgroup");
+
+	const int leaf =
+		openat(g->dir[BJ_HIER_UNIFIED], SUPERVISOR, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	return leaf < 0 ? bj_err_set(err, BJ_E_SYSTEM, errno, "cannot open a cgroup") : leaf;
+}
+
+/* v2: a cgroup with processes of its own passes nothing on. Step aside into a leaf, when the only
+ * ones in the way are ours. The front may start another meanwhile: then again. */
+static int step_aside(struct bj_cgroups *g, struct bj_err *err)
+{
+	const int base = g->base[BJ_HIER_UNIFIED];
+	AUTO_FD int leaf = make_supervisor(g, err);
+	int r = leaf;
+
+	g->aside = true;
+	for (int attempt = 0; leaf >= 0 && attempt < 8; attempt++) {
+		if (!move_all(base, leaf, is_ours))
 			return bj_err_set(err, BJ_E_UNSUPPORTED, EBUSY,
 					  "the own cgroup holds other processes; "
 					  "`belljar doctor` tells how to delegate one");
-		in_the_way[n++] = (pid_t)pid;
+		r = pass_on(base, err);
+		if (r == 0)
+			break;
 	}
-	if (mkdirat(dir, SUPERVISOR, 0755) < 0)
-		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot make a cgroup");
-	AUTO_FD int leaf = openat(dir, SUPERVISOR, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	for (int i = 0; i < n; i++) {
-		const int r = write_number(leaf, "cgroup.procs", (uint64_t)in_the_way[i], err);
+	return r;
+}
 
-		if (r < 0)
-			return r;
+/* Go back to where we came from: a cgroup that is not empty cannot be removed. */
+static void step_back(struct bj_cgroups *g)
+{
+	const int base = g->base[BJ_HIER_UNIFIED], dir = g->dir[BJ_HIER_UNIFIED];
+
+	if (dir < 0)
+		return;
+	AUTO_FD int leaf = openat(dir, SUPERVISOR, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (leaf < 0)
+		return;
+	if (g->aside) {
+		/* What passes controllers on takes no processes. */
+		write_value(dir, "cgroup.subtree_control", "-memory -pids -cpu", NULL);
+		write_value(base, "cgroup.subtree_control", "-memory -pids -cpu", NULL);
 	}
-	return 0;
+	move_all(leaf, g->home, NULL);
+	/* That may be gone, with the session that was logged in there. */
+	move_all(leaf, base, NULL);
 }
 
 static int enter_supervisor(struct bj_cgroups *g, struct bj_err *err)
 {
 	if (g->dir[BJ_HIER_UNIFIED] < 0)
 		return 0;
-	if (mkdirat(g->dir[BJ_HIER_UNIFIED], SUPERVISOR, 0755) < 0)
-		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot make a cgroup");
-	AUTO_FD int leaf =
-		openat(g->dir[BJ_HIER_UNIFIED], SUPERVISOR, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	return write_value(leaf, "cgroup.procs", "0", err);
+	AUTO_FD int leaf = make_supervisor(g, err);
+	return leaf < 0 ? leaf : write_value(leaf, "cgroup.procs", "0", err);
 }
 
 int bj_cgroups_delegate(struct bj_cgroups *g, uid_t id, struct bj_err *err)
@@ -295,11 +357,8 @@ static int set_up_v2(struct bj_cgroups *g, struct bj_err *err)
 
 	int r = make_dir(g, BJ_HIER_UNIFIED, err);
 
-	if (r == 0 && pass_on(g->base[BJ_HIER_UNIFIED], NULL) < 0) {
+	if (r == 0 && pass_on(g->base[BJ_HIER_UNIFIED], NULL) < 0)
 		r = step_aside(g, err);
-		if (r == 0)
-			r = pass_on(g->base[BJ_HIER_UNIFIED], err);
-	}
 	if (r == 0)
 		r = pass_on(g->dir[BJ_HIER_UNIFIED], err);
 	return r;
@@ -348,6 +407,7 @@ int bj_cgroups_new(const char *parent, struct bj_cgroups **ret, struct bj_err *e
 		g->dir[h] = -1;
 		g->base[h] = open_base(&place, (enum bj_hier)h, parent);
 	}
+	g->home = open_base(&place, BJ_HIER_UNIFIED, NULL);
 	/* Root starts from a login session, whose cgroup is full of others: go to the top. */
 	if (!parent && geteuid() == 0 && base_has_controllers(g->base[BJ_HIER_UNIFIED])) {
 		close(g->base[BJ_HIER_UNIFIED]);
@@ -376,9 +436,9 @@ void bj_cgroups_free(struct bj_cgroups *g)
 {
 	if (!g)
 		return;
-	/* Out of the leaf we may have moved to; a cgroup that is not empty cannot go. */
-	if (g->base[BJ_HIER_UNIFIED] >= 0)
-		write_value(g->base[BJ_HIER_UNIFIED], "cgroup.procs", "0", NULL);
+	step_back(g);
+	if (g->home >= 0)
+		close(g->home);
 	for (int h = 0; h < BJ_HIER_COUNT; h++) {
 		if (g->dir[h] >= 0) {
 			remove_tree(g->base[h], g->owner);

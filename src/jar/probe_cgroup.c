@@ -11,6 +11,13 @@
 
 enum { PATH_SIZE = 1024 };
 
+/* The user's systemd can pass on only what it has got itself. */
+#define DROP_IN "/etc/systemd/system/user@.service.d"
+#define DELEGATE_FIX                                                                               \
+	"as root: mkdir -p " DROP_IN                                                               \
+	"; printf '[Service]\\nDelegate=cpu memory pids\\n' > " DROP_IN                            \
+	"/delegate.conf; systemctl daemon-reload; log in again"
+
 static const char *const NEEDED[] = { "memory", "pids", "cpu" };
 
 static bool find_place(const struct bj_probe_view *view, struct bj_cgroup_place *ret)
@@ -58,6 +65,17 @@ static bool v1_is_whole(const struct bj_cgroup_place *place)
 	       place->path[BJ_HIER_CPU][0];
 }
 
+static bool systemd_runs(const struct bj_probe_view *view)
+{
+	return bj_probe_exists(view, "run/systemd/system");
+}
+
+/* Whether belljar gets what it needs from the user's systemd, whatever the own cgroup is like. */
+static enum bj_probe_scope try_scope(const struct bj_probe_view *view)
+{
+	return view->live && !view->root ? bj_probe_try_scope() : BJ_PROBE_SCOPE_NONE;
+}
+
 void bj_probe_cgroup_controllers(const struct bj_probe_view *view, struct bj_probe_item *item)
 {
 	struct bj_cgroup_place place = { 0 };
@@ -77,13 +95,15 @@ void bj_probe_cgroup_controllers(const struct bj_probe_view *view, struct bj_pro
 		bj_probe_found(item, "v1: memory pids cpu");
 		return;
 	}
+	if (try_scope(view) == BJ_PROBE_SCOPE_WHOLE) {
+		bj_probe_found(item, "v2: memory pids cpu, from the user's systemd");
+		return;
+	}
 	if (place.path[BJ_HIER_UNIFIED][0]) {
 		bj_probe_found(item, "v2 offers only: %.100s", list[0] ? list : "nothing");
-		bj_probe_miss(item,
-			      "as root: printf '[Service]\\nDelegate=cpu memory pids\\n' > "
-			      "/etc/systemd/system/user@.service.d/delegate.conf, systemctl "
-			      "daemon-reload, log in again; without systemd write '+memory +pids "
-			      "+cpu' to cgroup.subtree_control of the parents");
+		bj_probe_miss(item, systemd_runs(view) ? DELEGATE_FIX
+						       : "as root: write '+memory +pids +cpu' to "
+							 "cgroup.subtree_control of every parent");
 		return;
 	}
 	bj_probe_found(item, "no cgroups are mounted");
@@ -140,15 +160,26 @@ void bj_probe_cgroup_delegation(const struct bj_probe_view *view, struct bj_prob
 		bj_probe_found(item, "%.120s may be divided", place.path[used]);
 		return;
 	}
+	const enum bj_probe_scope scope = try_scope(view);
+
+	if (scope == BJ_PROBE_SCOPE_WHOLE) {
+		bj_probe_found(item, "the user's systemd gives belljar a scope");
+		return;
+	}
 	bj_probe_found(item, "%.100s belongs to someone else",
 		       place.path[locked][0] ? place.path[locked] : "the own cgroup");
 	if (view->root)
 		bj_probe_miss(item, "mount the cgroups writable; in a container: docker run "
 				    "--cgroupns=private -v /sys/fs/cgroup:/sys/fs/cgroup:rw");
-	else if (bj_probe_exists(view, "run/systemd/system"))
+	else if (scope == BJ_PROBE_SCOPE_UNFIT)
+		bj_probe_miss(item, DELEGATE_FIX);
+	else if (systemd_runs(view))
 		bj_probe_miss(item,
-			      "start it in a scope of its own: systemd-run --user --scope -p "
-			      "Delegate=yes belljar ...; or accept less: native.require: basic");
+			      "let belljar reach the user's systemd: as root: apt-get install "
+			      "libsystemd0 dbus-user-session libpam-systemd; loginctl "
+			      "enable-linger %s; log in again; or accept less: native.require: "
+			      "basic",
+			      view->user);
 	else
 		bj_probe_miss(
 			item,

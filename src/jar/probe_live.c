@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/cleanup.h"
 #include "base/fd.h"
+#include "jar/cgroup.h"
 #include "jar/probe_view.h"
+#include "jar/scope.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -108,6 +110,27 @@ static int mount_api_body(const void *arg)
 int bj_probe_try_mount_api(void)
 {
 	return in_child(mount_api_body, NULL);
+}
+
+/* The child itself moves into the scope, divides it, and ends with it. */
+static int scope_body(const void *arg)
+{
+	struct bj_cgroups *groups = NULL;
+
+	(void)arg;
+	if (bj_scope_enter(NULL) < 0)
+		return BJ_PROBE_SCOPE_NONE;
+	if (bj_cgroups_new(NULL, &groups, NULL) < 0)
+		return BJ_PROBE_SCOPE_UNFIT;
+	bj_cgroups_free(groups);
+	return BJ_PROBE_SCOPE_WHOLE;
+}
+
+enum bj_probe_scope bj_probe_try_scope(void)
+{
+	const int r = in_child(scope_body, NULL);
+
+	return r > BJ_PROBE_SCOPE_WHOLE ? BJ_PROBE_SCOPE_NONE : (enum bj_probe_scope)r;
 }
 
 /* In the child: no environment, no input, five seconds. */

@@ -45,5 +45,13 @@ int bj_probe_try_namespaces(unsigned long flags);
 int bj_probe_try_proc(void);
 int bj_probe_try_mount_api(void);
 
+/* What the user's systemd gives, tried with a scope that goes at once. */
+enum bj_probe_scope {
+	BJ_PROBE_SCOPE_NONE,  /* none */
+	BJ_PROBE_SCOPE_UNFIT, /* one that does not pass memory, pids and cpu on */
+	BJ_PROBE_SCOPE_WHOLE,
+};
+enum bj_probe_scope bj_probe_try_scope(void);
+
 /* The first line of what @path says to --version. False when it cannot be run. */
 bool bj_probe_try_version(const char *path, char *line, size_t size);

@@ -13,6 +13,7 @@
 #include "jar/cgroup.h"
 #include "jar/creds.h"
 #include "jar/layers.h"
+#include "jar/scope.h"
 #include "jar/subids.h"
 #include "jar/sys.h"
 #include "jar/wire.h"
@@ -109,8 +110,13 @@ static struct bj_cgroups *make_cgroups(const struct bj_launch_settings *settings
 				       const struct bj_subids *ids, struct bj_err *why)
 {
 	struct bj_cgroups *groups = NULL;
+	int r = bj_cgroups_new(settings->cgroup, &groups, why);
 
-	if (bj_cgroups_new(settings->cgroup, &groups, why) < 0)
+	/* An ordinary user's own cgroup is seldom his to divide, but his systemd has one. */
+	if (r == -BJ_E_UNSUPPORTED && geteuid() != 0 && !settings->cgroup &&
+	    bj_scope_enter(why) == 0)
+		r = bj_cgroups_new(NULL, &groups, why);
+	if (r < 0)
 		return NULL;
 	if (geteuid() == 0 && bj_cgroups_delegate(groups, ids->self_uid, why) < 0) {
 		bj_cgroups_free(groups);

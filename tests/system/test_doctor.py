@@ -115,7 +115,8 @@ MISSES = [
     ("seccomp", sysctl("kernel/seccomp/actions_avail", "kill trap errno allow"), "Linux 5.14", "basic"),
     ("landlock", replace("sys/kernel/security/lsm", "capability,yama\n"), "lsm=", "full"),
     ("landlock", remove("sys/kernel/security/lsm"), "lsm=", "full"),
-    ("cgroup_controllers", replace(OWN + "/cgroup.controllers", "memory pids\n"), "Delegate=", "full"),
+    ("cgroup_controllers", replace(OWN + "/cgroup.controllers", "memory pids\n"),
+     "cgroup.subtree_control", "full"),
     ("cgroup_controllers", replace("proc/self/mountinfo", PROC_MOUNT), "mount -t cgroup2", "full"),
     ("cgroup_controllers", remove("proc/self/mountinfo"), "mount -t proc", "full"),
     ("cgroup_delegation", mode(OWN, 0o755), "chown", "full"),
@@ -144,10 +145,16 @@ def test_each_miss_is_named_with_its_fix(tree, name, change, fix, need):
     assert status == (0 if report["full"] else 1)
 
 
-def test_systemd_machine_gets_the_fix_with_a_scope(tree):
+def test_systemd_machine_gets_the_fix_with_the_user_bus(tree):
     (tree / "run/systemd/system").mkdir(parents=True)
     os.chmod(tree / OWN, 0o755)
-    assert "systemd-run --user --scope -p Delegate=yes" in examine(tree)[2]["cgroup_delegation"]["fix"]
+    assert "dbus-user-session" in examine(tree)[2]["cgroup_delegation"]["fix"]
+
+
+def test_systemd_machine_gets_the_fix_for_controllers(tree):
+    (tree / "run/systemd/system").mkdir(parents=True)
+    write(tree, OWN + "/cgroup.controllers", "memory pids\n")
+    assert "Delegate=cpu memory pids" in examine(tree)[2]["cgroup_controllers"]["fix"]
 
 
 def test_root_needs_less(tree):

@@ -1,25 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """The limit, kill, oom and rootless-delegation tests on a machine that has only cgroup v2.
 One boot runs every case of guest/cases.py; each is a test here."""
-import importlib.util
-import os
 import pathlib
+import sys
 
 import pytest
 
 HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE / "guest")]
 
+import cases
+import machine
 
-def load(name, path):
-    spec = importlib.util.spec_from_file_location(name, path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-machine = load("machine", HERE / "machine.py")
-cases = load("cases", HERE / "guest/cases.py")
-BUILD = pathlib.Path(os.environ.get("BELLJAR_BUILD", HERE.parents[1] / "build-test"))
+BUILD = machine.BUILD
 
 
 @pytest.fixture(scope="session")

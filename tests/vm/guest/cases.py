@@ -149,9 +149,20 @@ def cpu_limit_holds_for_the_sum(caller):
     assert 0.1 < share < 0.33, f"{share:.2f} of a CPU: {result}"
 
 
-def main():
-    delegate()
-    for name, function in CASES.items():
+@case
+def doctor_names_the_fix_without_user_namespaces():
+    knob = pathlib.Path("/proc/sys/user/max_user_namespaces")
+    old = knob.read_text()
+    knob.write_text("0")
+    try:
+        done = User().belljar("doctor")
+    finally:
+        knob.write_text(old)
+    assert done.returncode == 1 and "sysctl -w user.max_user_namespaces=15000" in done.stdout, done
+
+
+def run_all(cases):
+    for name, function in cases.items():
         try:
             function()
             print(f"BELLJAR-VM ok {name}", flush=True)
@@ -159,6 +170,11 @@ def main():
             traceback.print_exc()
             said = " ".join(str(error).split())[:400] or type(error).__name__
             print(f"BELLJAR-VM failed {name} {said}", flush=True)
+
+
+def main():
+    delegate()
+    run_all(CASES)
 
 
 if __name__ == "__main__":

@@ -163,6 +163,49 @@ void bj_backends_stop(struct belljar *bj)
 	bj_role_free(bj->direct);
 }
 
+static void release_role(struct bj_role **role, enum bj_backend_id id,
+			 struct bj_engine_parts *parts)
+{
+	if (*role)
+		parts->control[id] = bj_role_release(BJ_TAKE_PTR(*role), &parts->pid[id]);
+}
+
+void bj_backends_release(struct belljar *bj, struct bj_engine_parts *parts)
+{
+	if (bj->launcher)
+		parts->control[BJ_BACKEND_NATIVE] = bj_launcher_release(
+			BJ_TAKE_PTR(bj->launcher), &parts->pid[BJ_BACKEND_NATIVE]);
+	release_role(&bj->broker, BJ_BACKEND_DOCKER, parts);
+	release_role(&bj->direct, BJ_BACKEND_DIRECT, parts);
+}
+
+int bj_backends_adopt(struct belljar *bj, struct bj_engine_parts *parts, struct bj_err *err)
+{
+	int *control = parts->control;
+	int r = 0;
+
+	if (control[BJ_BACKEND_NATIVE] >= 0)
+		r = bj_launcher_adopt(bj_take_fd(&control[BJ_BACKEND_NATIVE]), &bj->launcher, err);
+	if (r == 0 && control[BJ_BACKEND_DOCKER] >= 0)
+		r = bj_role_adopt("broker", bj_take_fd(&control[BJ_BACKEND_DOCKER]), &bj->broker,
+				  err);
+	if (r == 0 && control[BJ_BACKEND_DIRECT] >= 0)
+		r = bj_role_adopt("host of direct runs", bj_take_fd(&control[BJ_BACKEND_DIRECT]),
+				  &bj->direct, err);
+	return r;
+}
+
+int bj_engine_ready(struct belljar *bj, struct bj_err *err)
+{
+	int r = bj->launcher ? bj_launcher_ready(bj->launcher, NULL, err) : 0;
+
+	if (r == 0 && bj->broker)
+		r = bj_role_ready(bj->broker, NULL, err);
+	if (r == 0 && bj->direct)
+		r = bj_role_ready(bj->direct, NULL, err);
+	return r;
+}
+
 int bj_backends_run(struct belljar *bj, enum bj_backend_id id, const struct bj_spec *spec,
 		    struct bj_result *result, struct bj_verdict *ret_verdict, struct bj_err *err)
 {

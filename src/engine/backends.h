@@ -13,6 +13,10 @@ int bj_backends_start_native(const struct bj_settings *settings, bool bound,
 int bj_backends_start(struct belljar *bj, struct bj_err *err);
 void bj_backends_stop(struct belljar *bj);
 
+/* Move the processes of @bj into @parts, and the other way. */
+void bj_backends_release(struct belljar *bj, struct bj_engine_parts *parts);
+int bj_backends_adopt(struct belljar *bj, struct bj_engine_parts *parts, struct bj_err *err);
+
 /* Run @spec in the backend @id; fails as struct bj_backend says. */
 int bj_backends_run(struct belljar *bj, enum bj_backend_id id, const struct bj_spec *spec,
 		    struct bj_result *result, struct bj_verdict *ret_verdict, struct bj_err *err);

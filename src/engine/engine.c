@@ -50,28 +50,30 @@ int bj_engine_new(struct bj_settings *settings_take, struct belljar **ret, struc
 int bj_engine_make_parts(const struct bj_settings *settings, struct bj_engine_parts *ret,
 			 struct bj_err *err)
 {
-	struct bj_engine_parts parts = { .launcher = -1 };
-	struct bj_launcher *launcher = NULL;
+	struct bj_engine_parts parts = BJ_ENGINE_NO_PARTS;
+	struct belljar bj = { .settings = (struct bj_settings *)settings };
 	int r = 0;
 
 	if (settings->seccomp)
 		r = bj_profile_compile_file(settings->seccomp, &parts.filter, err);
 	if (r == 0)
-		r = bj_backends_start_native(settings, false, &launcher, err);
+		r = bj_backends_start(&bj, err);
+	bj_backends_release(&bj, &parts);
 	if (r < 0) {
 		bj_engine_parts_done(&parts);
 		return r;
 	}
-	parts.launcher = bj_launcher_release(launcher, &parts.starter);
 	*ret = parts;
 	return 0;
 }
 
 void bj_engine_parts_done(struct bj_engine_parts *parts)
 {
-	if (parts->launcher >= 0)
-		close(parts->launcher);
-	parts->launcher = -1;
+	for (int i = 0; i < BJ_ENGINE_PROCESSES; i++) {
+		if (parts->control[i] >= 0)
+			close(parts->control[i]);
+		parts->control[i] = -1;
+	}
 	bj_buf_done(&parts->filter);
 }
 
@@ -100,7 +102,7 @@ int bj_engine_from_parts(struct bj_settings *settings_take, struct bj_engine_par
 		return bj_err_set(err, BJ_E_SYSTEM, ENOMEM, "cannot open belljar");
 	}
 	bj->settings = settings_take;
-	r = bj_launcher_adopt(bj_take_fd(&parts_take->launcher), &bj->launcher, err);
+	r = bj_backends_adopt(bj, parts_take, err);
 	if (r == 0)
 		r = take_filter(bj, parts_take, err);
 	if (r == 0)

@@ -22,11 +22,16 @@ int bj_engine_new(struct bj_settings *settings_take, struct belljar **ret, struc
 
 /* The parts of a handle that take privilege to make, for a service whose front has none: one
  * process makes them, sends them over a socket, and another one makes a handle of them. */
+enum { BJ_ENGINE_PROCESSES = 3 };
 struct bj_engine_parts {
-	int launcher;         /* control socket; owned */
-	pid_t starter;        /* the child to reap; 0 in the process that does not have it */
+	/* By backend: the socket of its process, owned (-1: none), and the child to reap (0 where
+	 * it is not a child). */
+	int control[BJ_ENGINE_PROCESSES];
+	pid_t pid[BJ_ENGINE_PROCESSES];
 	struct bj_buf filter; /* the compiled custom profile; empty: none */
 };
+
+#define BJ_ENGINE_NO_PARTS ((struct bj_engine_parts){ .control = { -1, -1, -1 } })
 
 int bj_engine_make_parts(const struct bj_settings *settings, struct bj_engine_parts *ret,
 			 struct bj_err *err);
@@ -35,6 +40,9 @@ void bj_engine_parts_done(struct bj_engine_parts *parts);
 /* Takes settings and parts, also on failure. Reads the file of the user's rules. */
 int bj_engine_from_parts(struct bj_settings *settings_take, struct bj_engine_parts *parts_take,
 			 struct belljar **ret, struct bj_err *err);
+
+/* Wait until the processes of @bj are up; fails with their own words when one cannot be. */
+int bj_engine_ready(struct belljar *bj, struct bj_err *err);
 
 /* Give up every capability of this process. Call it once all files that the caller named are
  * open: what comes after reads bytes that nobody vouches for. */

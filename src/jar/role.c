@@ -233,6 +233,31 @@ int bj_role_new(const char *name, const struct bj_role_ops *ops, void *self, str
 	return 0;
 }
 
+int bj_role_release(struct bj_role *role, pid_t *ret_pid)
+{
+	const int control = role->control;
+
+	*ret_pid = role->pid;
+	pthread_mutex_destroy(&role->lock);
+	free(role);
+	return control;
+}
+
+int bj_role_adopt(const char *name, int control_take, struct bj_role **ret, struct bj_err *err)
+{
+	struct bj_role *role = calloc(1, sizeof(*role));
+
+	if (!role) {
+		close(control_take);
+		return bj_err_set(err, BJ_E_SYSTEM, ENOMEM, "cannot hold the %s", name);
+	}
+	pthread_mutex_init(&role->lock, NULL);
+	role->name = name;
+	role->control = control_take;
+	*ret = role;
+	return 0;
+}
+
 static int read_hello(struct bj_role *role, struct bj_err *err)
 {
 	size_t n_fds;
@@ -276,7 +301,8 @@ void bj_role_free(struct bj_role *role)
 	if (!role)
 		return;
 	close(role->control);
-	waitpid(role->pid, NULL, 0);
+	if (role->pid > 0)
+		waitpid(role->pid, NULL, 0);
 	pthread_mutex_destroy(&role->lock);
 	free(role);
 }

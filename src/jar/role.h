@@ -47,6 +47,10 @@ int bj_role_new(const char *name, const struct bj_role_ops *ops, void *self, str
 		struct bj_err *err);
 void bj_role_free(struct bj_role *role); /* waits until its runs are cleaned up; NULL is fine */
 
+/* As bj_launcher_release() and bj_launcher_adopt(). */
+int bj_role_release(struct bj_role *role, pid_t *ret_pid);
+int bj_role_adopt(const char *name, int control_take, struct bj_role **ret, struct bj_err *err);
+
 /* As bj_launcher_ready(). */
 int bj_role_ready(struct bj_role *role, unsigned int *ret_swept, struct bj_err *err);
 int bj_role_socket(const struct bj_role *role); /* borrowed */

@@ -14,7 +14,7 @@ enum bj_channel_kind {
 
 struct bj_channel_msg {
 	uint32_t kind;
-	uint32_t reserved; /* zero */
+	uint32_t parts; /* ENGINE: which descriptors come along */
 	uint64_t grace_ms;
 	struct bj_err err;
 };

@@ -100,7 +100,7 @@ static int take_engine(struct front *f, struct bj_settings *settings_take,
 
 	if (r < 0)
 		return r;
-	r = bj_launcher_ready(bj->launcher, NULL, err);
+	r = bj_engine_ready(bj, err);
 	if (r < 0) {
 		bj_close(bj);
 		return r;
@@ -116,7 +116,7 @@ static bool handle_message(struct front *f)
 {
 	struct bj_channel_msg msg;
 	struct bj_settings *settings = NULL;
-	struct bj_engine_parts parts = { .launcher = -1 };
+	struct bj_engine_parts parts = BJ_ENGINE_NO_PARTS;
 	struct bj_err err = { 0 };
 	const int r = bj_channel_receive(f->channel, &msg, &settings, &parts, &err);
 

@@ -4,10 +4,11 @@
  *
  * The keeper is the process that was started. It keeps its rights, and for that it stays small: one
  * thread, no byte of a request, only settings that its owner wrote. It holds the listening sockets
- * and has two children:
+ * and has these children:
  *
  *	front      answers requests, without any rights
- *	launcher   makes jars; the keeper starts it and hands its socket to the front
+ *	launcher   makes jars; the keeper starts it and hands its socket to the front. With Docker
+ *	           there is a broker as well
  *
  * Whichever child dies is replaced. A front that dies takes its launcher along, since nobody else
  * holds the launcher's socket; connections that wait are answered by the next one. A reload makes
@@ -52,7 +53,8 @@ struct keeper {
 	struct bj_front_init front_init;
 	int signals;
 	int channel; /* to the front */
-	pid_t front, launcher;
+	pid_t front;
+	pid_t engine[BJ_ENGINE_PROCESSES]; /* of the front's current engine; 0: none */
 	unsigned int deaths;
 	bool up;     /* the front answered since it was started */
 	bool was_up; /* it did so once */
@@ -152,17 +154,17 @@ static int start_front(struct keeper *k, struct bj_err *err)
 	return 0;
 }
 
-/* Start a launcher for @settings and hand it to the front. */
+/* Start the processes that @settings call for and hand them to the front. */
 static int give_engine(struct keeper *k, const struct bj_settings *settings, struct bj_err *err)
 {
-	struct bj_engine_parts parts = { .launcher = -1 };
+	struct bj_engine_parts parts = BJ_ENGINE_NO_PARTS;
 	int r = bj_engine_make_parts(settings, &parts, err);
 
 	if (r < 0)
 		return r;
-	k->launcher = parts.starter;
+	memcpy(k->engine, parts.pid, sizeof(k->engine));
 	r = bj_channel_send_engine(k->channel, settings, &parts, err);
-	/* Ours is closed: the front alone holds the launcher's life. */
+	/* Ours are closed: the front alone holds the lives of these processes. */
 	bj_engine_parts_done(&parts);
 	return r;
 }
@@ -202,19 +204,18 @@ static void replace_front(struct keeper *k)
 		give_up(k, &err);
 }
 
-static void replace_launcher(struct keeper *k)
+static void replace_engine(struct keeper *k)
 {
 	struct bj_err err = { 0 };
 
-	k->launcher = 0;
 	if (k->stopping || !k->up)
 		return;
 	if (++k->deaths > MAX_DEATHS) {
-		bj_err_set(&err, BJ_E_SYSTEM, 0, "the launcher dies again and again");
+		bj_err_set(&err, BJ_E_SYSTEM, 0, "the launcher or the broker dies again and again");
 		give_up(k, &err);
 		return;
 	}
-	bj_log(BJ_LOG_WARN, "the launcher died; starting another");
+	bj_log(BJ_LOG_WARN, "the launcher or the broker died; starting another");
 	if (give_engine(k, k->settings, &err) < 0)
 		bj_log(BJ_LOG_ERROR, "%s", err.msg);
 }
@@ -222,17 +223,18 @@ static void replace_launcher(struct keeper *k)
 /* The front first: a launcher that ends with it needs no replacement of its own. */
 static void reap(struct keeper *k)
 {
-	bool front = false, launcher = false;
+	bool front = false, engine = false;
 	pid_t pid;
 
 	while ((pid = waitpid(-1, NULL, WNOHANG)) > 0) {
 		front |= pid == k->front;
-		launcher |= pid == k->launcher;
+		for (int i = 0; i < BJ_ENGINE_PROCESSES; i++)
+			engine |= pid == k->engine[i];
 	}
 	if (front)
 		replace_front(k);
-	else if (launcher)
-		replace_launcher(k);
+	else if (engine)
+		replace_engine(k);
 }
 
 /* --- what happens ----------------------------------------------------------------------------- */

@@ -96,7 +96,6 @@ struct bj_event {
 /* What to run. Zero it, then call bj_spec_init() for the defaults of a handle. */
 struct bj_spec {
 	char id[33];        /* set by bj_run() when empty */
-	const char *name;   /* what tracebacks call the script; NULL: script.py, script.sh */
 	const char *script; /* the text; may hold NUL bytes, which the check refuses */
 	size_t script_size;
 	enum bj_language language;

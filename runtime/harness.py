@@ -1,19 +1,20 @@
-"""Runs one script in the interpreter that has just started.
+"""Runs one script in the interpreter that is there, cold or warm.
 
-Everything here happens before the first line of the script, but for the last call. The verdict
-goes to descriptor 3 as one fixed-size record, and the descriptor is closed before the script
-runs, so a script cannot write a verdict of its own.
+Everything here happens before the first line of the script, but for run(). The verdict goes to
+descriptor 3 as one fixed-size record, and the descriptor is closed before the script runs, so a
+script cannot write a verdict of its own.
 """
+import atexit
+import gc
+import posix
 import sys
 
 
 def verdict(kind, line=0, column=0, message=""):
-    from posix import close, write
-
     text = message.encode("utf-8", "replace")[:499]
     numbers = b"".join(n.to_bytes(4, sys.byteorder) for n in (kind, line, column))
-    write(3, numbers + text + bytes(500 - len(text)))
-    close(3)
+    posix.write(3, numbers + text + bytes(500 - len(text)))
+    posix.close(3)
 
 
 def read(path):
@@ -26,7 +27,7 @@ def compile_script(path):
     try:
         code = compile(read(path), path, "exec", 0, True)
     except SyntaxError as error:
-        verdict(2, error.lineno or 0, error.offset or 0, error.msg or "invalid syntax")
+        verdict(2, error.lineno or 0, max(error.offset or 0, 0), error.msg or "invalid syntax")
     except (ValueError, OverflowError, RecursionError, MemoryError) as error:
         verdict(2, 0, 0, str(error) or type(error).__name__)
     else:
@@ -41,8 +42,9 @@ def make_main(path):
     main.__file__ = path
     main.__cached__ = None
     main.__annotations__ = {}
-    main.__builtins__ = __builtins__
-    main.__loader__ = sys.modules["_frozen_importlib_external"].SourceFileLoader("__main__", path)
+    main.__builtins__ = sys.modules["builtins"]
+    loader = sys.modules["_frozen_importlib_external"].SourceFileLoader
+    main.__loader__ = loader("__main__", path)
     sys.modules["__main__"] = main
     return main.__dict__
 
@@ -55,34 +57,78 @@ def report(error):
     sys.excepthook(type(error), error, error.__traceback__)
 
 
+def flush(code):
+    try:
+        sys.stdout.flush()
+    except (OSError, ValueError, AttributeError):
+        code = 120
+    try:
+        sys.stderr.flush()
+    except (OSError, ValueError, AttributeError):
+        pass
+    return code
+
+
+def forget(names):
+    """Let go of the script's globals as the interpreter does at its end: private ones first."""
+    for private in True, False:
+        for name in list(names):
+            if name != "__builtins__" and (name[:1] == "_" and name[:2] != "__") == private:
+                names[name] = None
+    gc.collect()
+
+
+def leave(code, names):
+    """End the process: threads, exit functions, streams, finalizers, then no more. The rest of
+    what the interpreter would tear down is memory, and the kernel does that faster."""
+    threading = sys.modules.get("threading")
+    if threading:
+        threading._shutdown()
+    atexit._run_exitfuncs()
+    code = flush(code)
+    forget(names)
+    posix._exit(flush(code) & 0xFF)
+
+
+def exit_code(error):
+    if error.code is None:
+        return 0
+    if isinstance(error.code, int):
+        return error.code
+    print(error.code, file=sys.stderr)
+    return 1
+
+
+def interrupted(error):
+    report(error)
+    flush(0)
+    import signal
+
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    posix.kill(posix.getpid(), signal.SIGINT)
+
+
 def run(code, names):
     try:
         exec(code, names)
-    except SystemExit:
-        raise
+    except SystemExit as error:
+        status = exit_code(error)
     except KeyboardInterrupt as error:
-        report(error)
-        import os
-        import signal
-
-        sys.stdout.flush()
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
-        os.kill(os.getpid(), signal.SIGINT)
+        interrupted(error)
     except BaseException as error:
         report(error)
-        sys.exit(1)
+        status = 1
+    else:
+        status = 0
+    leave(status, names)
 
 
-def start():
-    path, check_only = sys.argv[1], sys.argv[2] == "check"
+def start(path, check_only, arguments):
     code = compile_script(path)
     if code is None or check_only:
-        sys.exit(0)
-    sys.argv[:] = [path, *sys.argv[3:]]
-    sys.path.insert(0, "/work")
+        posix._exit(0)
+    sys.argv[:] = [path, *arguments]
+    sys.path.insert(0, posix.getcwd())
     for stream in sys.stdout, sys.stderr:
         stream.reconfigure(line_buffering=True)
     run(code, make_main(path))
-
-
-start()

@@ -12,7 +12,9 @@
 #include "base/fd.h"
 #include "jar/exec.h"
 #include "jar/layers.h"
+#include "jar/mounts.h"
 #include "jar/pack.h"
+#include "jar/script.h"
 #include "jar/walk.h"
 
 #include <errno.h>
@@ -41,6 +43,7 @@ struct run {
 	const struct bj_role_launch *launch;
 	struct bj_exec exec;
 	char dir[128]; /* "": not made */
+	char script[200];
 	char env_home[160], env_out[160], env_tmp[160];
 	pid_t child;
 	enum bj_cause cause;
@@ -80,27 +83,37 @@ static int make_dir(struct run *run, struct bj_err *err)
 	return 0;
 }
 
-static int write_files(struct run *run, const void *pack, size_t size, struct bj_err *err)
+static int write_inputs(struct run *run, const void *pack, size_t size, struct bj_err *err)
 {
 	struct bj_pack_record rec;
 	size_t pos = 0;
 	int r;
 
 	while ((r = bj_pack_next(pack, size, &pos, &rec)) > 0) {
-		const bool script = rec.type == BJ_PACK_SCRIPT;
-
-		if (!script && rec.type != BJ_PACK_INPUT)
+		if (rec.type != BJ_PACK_INPUT)
 			continue;
 		if (!bj_pack_name_ok(rec.name, strlen(rec.name)))
 			return bj_err_set(err, BJ_E_INVALID, 0, "a file has a name it cannot have");
-		r = write_file(run->dir, script ? "script" : "work", 0400, &rec, err);
+		r = write_file(run->dir, "work", 0400, &rec, err);
 		if (r < 0)
 			return r;
-		if (script)
-			snprintf(run->exec.script, sizeof(run->exec.script), "%s/script/%.150s",
-				 run->dir, rec.name);
 	}
 	return r;
+}
+
+static int write_script(struct run *run, struct bj_err *err)
+{
+	char dir[160];
+	const enum bj_language language = (enum bj_language)run->launch->launch.language;
+
+	snprintf(dir, sizeof(dir), "%s/script", run->dir);
+	snprintf(run->script, sizeof(run->script), "%s/%s", dir,
+		 language == BJ_LANG_PYTHON ? BJ_SCRIPT_PYTHON : BJ_SCRIPT_BASH);
+	run->exec.script = run->script;
+	AUTO_FD int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot open %.100s", dir);
+	return bj_script_put(fd, run->launch->fds[BJ_WIRE_FD_SCRIPT], language, geteuid(), err);
 }
 
 /* The fixed environment names places of a jar; here they are in the run's directory. */
@@ -144,7 +157,9 @@ static int prepare_run(struct run *run, struct bj_err *err)
 	if (r == 0)
 		r = make_dir(run, err);
 	if (r == 0)
-		r = write_files(run, pack, (size_t)st.st_size, err);
+		r = write_inputs(run, pack, (size_t)st.st_size, err);
+	if (r == 0)
+		r = write_script(run, err);
 	if (r == 0)
 		place_env(run);
 	return r;

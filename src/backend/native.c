@@ -11,11 +11,11 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/fd.h"
-#include "jar/launch.h"
 #include "jar/layers.h"
 #include "jar/pack.h"
 #include "jar/role.h"
 #include "jar/wire.h"
+#include "launch/launch.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -63,11 +63,7 @@ static void pack_strings(struct bj_buf *pack, enum bj_pack_type type, const char
 static int pack_spec(const struct bj_spec *spec, struct bj_err *err)
 {
 	AUTO_BUF struct bj_buf pack = { .max = BJ_WIRE_SPEC_MAX };
-	const char *name = spec->name                         ? spec->name
-			   : spec->language == BJ_LANG_PYTHON ? "script.py"
-							      : "script.sh";
 
-	bj_pack_add(&pack, BJ_PACK_SCRIPT, name, spec->script, spec->script_size);
 	pack_strings(&pack, BJ_PACK_ARG, spec->args);
 	pack_strings(&pack, BJ_PACK_ENV, spec->env);
 	for (size_t i = 0; i < spec->n_inputs; i++)
@@ -75,13 +71,13 @@ static int pack_spec(const struct bj_spec *spec, struct bj_err *err)
 			    spec->inputs[i].size);
 	bj_pack_add(&pack, BJ_PACK_END, "", "", 0);
 	if (pack.failed)
-		return bj_err_set(err, BJ_E_LIMIT, 0, "script and inputs are over %llu MiB",
+		return bj_err_set(err, BJ_E_LIMIT, 0, "the inputs are over %llu MiB",
 				  (unsigned long long)BJ_WIRE_SPEC_MAX >> 20);
 
 	const int fd = bj_fd_memfile("spec", pack.data, pack.size);
 
 	if (fd < 0)
-		return bj_err_set(err, BJ_E_SYSTEM, -fd, "cannot hold the script in memory");
+		return bj_err_set(err, BJ_E_SYSTEM, -fd, "cannot hold the inputs in memory");
 	return fd;
 }
 
@@ -109,7 +105,8 @@ static struct bj_wire_launch launch_message(const struct bj_spec *spec)
 		.version = BJ_WIRE_VERSION,
 		.flags = (spec->check_only ? (uint32_t)BJ_WIRE_CHECK_ONLY : 0u) |
 			 (spec->seccomp ? (uint32_t)BJ_WIRE_HAS_SECCOMP : 0u) |
-			 (spec->out_dir_fd >= 0 ? (uint32_t)BJ_WIRE_HAS_OUT : 0u),
+			 (spec->out_dir_fd >= 0 ? (uint32_t)BJ_WIRE_HAS_OUT : 0u) |
+			 (spec->n_inputs ? (uint32_t)BJ_WIRE_HAS_INPUTS : 0u),
 		.language = spec->language,
 		.memory = lim->memory,
 		.tmp_size = lim->tmp_size,
@@ -132,6 +129,9 @@ static int make_descriptors(struct run *run, int *theirs, size_t *ret_n, struct 
 		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot make a socket pair");
 	run->fd[REPLY] = pair[0];
 	theirs[BJ_WIRE_FD_REPLY] = pair[1];
+	r = theirs[BJ_WIRE_FD_SCRIPT] = bj_fd_memfile("script", spec->script, spec->script_size);
+	if (r < 0)
+		return bj_err_set(err, BJ_E_SYSTEM, -r, "cannot hold the script in memory");
 	r = theirs[BJ_WIRE_FD_SPEC] = pack_spec(spec, err);
 	if (r >= 0)
 		r = make_pipe(run, STDIN_TO, false, &theirs[BJ_WIRE_FD_STDIN], err);

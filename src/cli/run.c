@@ -310,8 +310,6 @@ static void fill_spec(const struct bj_run_request *req, const struct bj_script *
 	spec->n_inputs = req->n_inputs;
 	spec->stdin_fd = req->stdin_fd;
 	spec->out_dir_fd = req->out_dir_fd;
-	if (script->name[0] && bj_pack_name_ok(script->name, strlen(script->name)))
-		spec->name = script->name;
 }
 
 void bj_run_fill_spec(const struct bj_run_request *req, const struct bj_script *script,

@@ -47,6 +47,8 @@ struct bj_settings {
 	char *cgroup;                      /* native.cgroup: parent to use; NULL: find one */
 	uint32_t uid_base, uid_count;      /* native.uid_base, native.uid_count */
 	enum bj_proc_mode proc;            /* native.proc */
+	uint32_t warm_slots;               /* warm.slots */
+	struct bj_strings warm_preload;    /* warm.preload */
 	char *seccomp;              /* seccomp: a profile file in Docker's format; NULL: ours */
 	char *image;                /* image; NULL or "host": the host's interpreters */
 	struct bj_strings fallback; /* fallback: backends to try when the first is not there */

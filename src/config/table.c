@@ -26,6 +26,10 @@
 
 #define AT(field) .offset = offsetof(struct bj_settings, field)
 
+#define WARM_PRELOAD                                                                               \
+	"json,re,math,random,datetime,collections,itertools,functools,os,pathlib,typing,"          \
+	"dataclasses,csv,io,string,time,textwrap,statistics,decimal,traceback,numpy,pandas"
+
 static const char *const BACKENDS[] = { "native", "docker", "direct", NULL };
 static const char *const POLICIES[] = { "default", "strict", "off", NULL };
 static const char *const IMPORTS[] = { "auto", "block", "warn", "off", NULL };
@@ -129,6 +133,12 @@ const struct bj_setting bj_table[] = {
 	  .help = "What /proc shows inside. pid shows only the processes of the run, compat the "
 		  "usual files too, none leaves it out." },
 
+	{ "warm.slots", BJ_T_COUNT, AT(warm_slots), 0, 1000, .value = "8",
+	  .help = "How many Python interpreters a service keeps waiting, sealed, each for one "
+		  "script. 0: every run starts its own." },
+	{ "warm.preload", BJ_T_MODULES, AT(warm_preload), .value = WARM_PRELOAD,
+	  .help = "Modules that the waiting interpreters have imported already, separated by "
+		  "commas. What the machine does not have is left out." },
 	{ "docker.host", BJ_T_NAME, .optional = true, AT(docker_host), .value = "",
 	  .help = "Where the Docker engine listens: unix:///path or tcp://host:port. Empty: "
 		  "DOCKER_HOST, else the docker context in force, else the usual socket." },

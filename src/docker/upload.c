@@ -6,6 +6,7 @@
 #include "docker/embed.h"
 #include "docker/inside.h"
 #include "docker/tar.h"
+#include "jar/mounts.h"
 #include "jar/pack.h"
 #include "jar/wire.h"
 
@@ -25,18 +26,14 @@ static int add_record(const struct bj_pack_record *rec, struct bj_buf *tar, stru
 		      struct bj_err *err)
 {
 	char name[BJ_PACK_NAME_MAX + 32];
-	const bool named = rec->type == BJ_PACK_SCRIPT || rec->type == BJ_PACK_INPUT;
 
-	if (named && (!bj_pack_name_ok(rec->name, strlen(rec->name)) ||
-		      strcmp(rec->name, below(BJ_INSIDE_DIR)) == 0))
+	if (rec->type == BJ_PACK_INPUT && !bj_pack_name_ok(rec->name, strlen(rec->name)))
 		return bj_err_set(err, BJ_E_INVALID, 0, "a file cannot be called %.60s", rec->name);
 	snprintf(name, sizeof(name), "%s/%s", below(BJ_INSIDE_INPUTS), rec->name);
 	if (rec->type == BJ_PACK_INPUT)
 		bj_tar_file(tar, name, 0444, rec->data, rec->size);
 	else
 		bj_pack_add(spec, rec->type, rec->name, rec->data, rec->size);
-	if (rec->type == BJ_PACK_SCRIPT)
-		bj_tar_file(tar, rec->name, 0444, rec->data, rec->size);
 	return 0;
 }
 
@@ -59,25 +56,51 @@ static int add_records(const void *pack, size_t size, struct bj_buf *tar, struct
 	return 0;
 }
 
-int bj_upload_make(int spec_fd, struct bj_buf *ret_tar, struct bj_err *err)
+/* The bytes of a sealed file; the caller unmaps them. NULL: they cannot be read. */
+static void *map_file(int fd, size_t *ret_size)
 {
-	AUTO_BUF struct bj_buf tar = { .max = 2 * BJ_WIRE_SPEC_MAX };
 	struct stat st;
 
-	if (fstat(spec_fd, &st) < 0)
-		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot read the spec");
+	if (fstat(fd, &st) < 0 || st.st_size == 0)
+		return NULL;
+	*ret_size = (size_t)st.st_size;
 
-	void *pack = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, spec_fd, 0);
+	void *data = mmap(NULL, *ret_size, PROT_READ, MAP_PRIVATE, fd, 0);
 
-	if (pack == MAP_FAILED)
+	return data == MAP_FAILED ? NULL : data;
+}
+
+static int add_script(int fd, enum bj_language language, struct bj_buf *tar, struct bj_err *err)
+{
+	size_t size = 0;
+	void *text = map_file(fd, &size);
+
+	if (!text)
+		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot read the script");
+	bj_tar_file(tar, language == BJ_LANG_PYTHON ? BJ_SCRIPT_PYTHON : BJ_SCRIPT_BASH, 0444, text,
+		    size);
+	munmap(text, size);
+	return 0;
+}
+
+int bj_upload_make(int script_fd, enum bj_language language, int spec_fd, struct bj_buf *ret_tar,
+		   struct bj_err *err)
+{
+	AUTO_BUF struct bj_buf tar = { .max = 2 * BJ_WIRE_SPEC_MAX };
+	size_t size = 0;
+	void *pack = map_file(spec_fd, &size);
+
+	if (!pack)
 		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot read the spec");
 	bj_tar_dir(&tar, below(BJ_INSIDE_DIR), 0755);
 	bj_tar_dir(&tar, below(BJ_INSIDE_INPUTS), 0755);
 	bj_tar_file(&tar, below(BJ_INSIDE_HELPER), 0555, bj_embed_inside, bj_embed_inside_size);
 
-	const int r = add_records(pack, (size_t)st.st_size, &tar, err);
+	int r = add_script(script_fd, language, &tar, err);
 
-	munmap(pack, (size_t)st.st_size);
+	if (r == 0)
+		r = add_records(pack, size, &tar, err);
+	munmap(pack, size);
 	bj_tar_end(&tar);
 	if (r < 0)
 		return r;

@@ -123,7 +123,8 @@ static int set_going(const struct bj_worker_ground *ground, const struct bj_role
 		     struct bj_err *err)
 {
 	AUTO_BUF struct bj_buf tar = { 0 };
-	int r = bj_upload_make(run->fds[BJ_WIRE_FD_SPEC], &tar, err);
+	int r = bj_upload_make(run->fds[BJ_WIRE_FD_SCRIPT], (enum bj_language)run->launch.language,
+			       run->fds[BJ_WIRE_FD_SPEC], &tar, err);
 
 	if (r == 0)
 		r = bj_attach_open(attach, ground->docker, name, err);

@@ -29,6 +29,13 @@ int bj_backends_start_native(const struct bj_settings *s, bool bound, struct bj_
 		.bash = s->bash,
 		.proc = procs[s->proc],
 		.bound = bound,
+		/* A process that runs one script has no use for interpreters that wait. */
+		.slots = bound ? 0 : s->warm_slots,
+		.shape = { .limits = { .memory = s->limits.memory,
+				       .cpu_milli = s->limits.cpu_milli,
+				       .pids = s->limits.pids },
+			   .tmp_size = s->limits.tmp_size },
+		.modules = (const char *const *)s->warm_preload.items,
 	};
 
 	return bj_launcher_new(&launch, ret, err);

@@ -4,8 +4,8 @@
 #include "base/buf.h"
 #include "check/check.h"
 #include "config/settings.h"
-#include "jar/launch.h"
 #include "jar/role.h"
+#include "launch/launch.h"
 
 /* What bj_open() makes, for doors that bring settings of their own. */
 struct belljar {

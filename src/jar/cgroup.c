@@ -466,9 +466,9 @@ static int limit_memory(const struct bj_cgroup *cg, uint64_t bytes, struct bj_er
 {
 	const bool v2 = cg->groups->version == 2;
 	const int dir = cg->dir[v2 ? BJ_HIER_UNIFIED : BJ_HIER_MEMORY];
-	int r = write_number(dir, v2 ? "memory.max" : "memory.limit_in_bytes", bytes, err);
+	const int r = write_number(dir, v2 ? "memory.max" : "memory.limit_in_bytes", bytes, err);
 
-	if (r < 0 || bj_layer_faulty(BJ_LAYER_MEMORY))
+	if (r < 0)
 		return r;
 	/* Swap is off. The files are missing where the kernel has no swap accounting. */
 	if (v2) {
@@ -506,6 +506,28 @@ static int write_limits(const struct bj_cgroup *cg, const struct bj_cgroup_limit
 				 limits->pids, err);
 	if (r == 0 && !bj_layer_faulty(BJ_LAYER_CPU))
 		r = limit_cpu(cg, limits->cpu_milli, err);
+	return r;
+}
+
+int bj_cgroup_change(const struct bj_cgroup *cg, const struct bj_cgroup_limits *from,
+		     const struct bj_cgroup_limits *to, struct bj_err *err)
+{
+	const bool v2 = cg->groups->version == 2;
+	int r = 0;
+
+	/* On v1 the limit with swap may never be below the one without: going down it comes
+	 * first, going up last. Writing both twice needs no case. */
+	if (from->memory != to->memory && !bj_layer_faulty(BJ_LAYER_MEMORY)) {
+		if (!v2)
+			write_number(cg->dir[BJ_HIER_MEMORY], "memory.memsw.limit_in_bytes",
+				     to->memory, NULL);
+		r = limit_memory(cg, to->memory, err);
+	}
+	if (r == 0 && from->pids != to->pids && !bj_layer_faulty(BJ_LAYER_PIDS))
+		r = write_number(cg->dir[v2 ? BJ_HIER_UNIFIED : BJ_HIER_PIDS], "pids.max", to->pids,
+				 err);
+	if (r == 0 && from->cpu_milli != to->cpu_milli && !bj_layer_faulty(BJ_LAYER_CPU))
+		r = limit_cpu(cg, to->cpu_milli, err);
 	return r;
 }
 
@@ -610,6 +632,17 @@ int bj_cgroup_join(const struct bj_cgroup *cg, struct bj_err *err)
 			return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot join cgroup %s",
 					  cg->name);
 	return 0;
+}
+
+uint64_t bj_cgroup_population(const struct bj_cgroup *cg)
+{
+	return read_number(cg->dir[cg->groups->version == 2 ? BJ_HIER_UNIFIED : BJ_HIER_PIDS],
+			   "pids.current", "");
+}
+
+const int *bj_cgroup_tasks(const struct bj_cgroup *cg)
+{
+	return cg->tasks;
 }
 
 int bj_cgroup_oom_fd(const struct bj_cgroup *cg)

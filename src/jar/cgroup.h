@@ -51,6 +51,17 @@ int bj_cgroup_new(struct bj_cgroups *groups, const char *name,
 /* Remove the leaf. False when the kernel refused, which means that a process is left in it. */
 bool bj_cgroup_free(struct bj_cgroup *cg); /* NULL is fine, and true */
 
+/* Change what differs between @from, which holds now, and @to. */
+int bj_cgroup_change(const struct bj_cgroup *cg, const struct bj_cgroup_limits *from,
+		     const struct bj_cgroup_limits *to, struct bj_err *err);
+
+/* How many processes and threads are in the leaf. */
+uint64_t bj_cgroup_population(const struct bj_cgroup *cg);
+
+/* The descriptors with which another process joins: enum bj_hier order, -1 where there is none.
+ * Borrowed. */
+const int *bj_cgroup_tasks(const struct bj_cgroup *cg);
+
 /* The descriptor for CLONE_INTO_CGROUP, or -1 when there is no v2 hierarchy. Borrowed. */
 int bj_cgroup_birth_fd(const struct bj_cgroup *cg);
 

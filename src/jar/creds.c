@@ -43,6 +43,25 @@ int bj_creds_keep_caps(uint64_t keep, struct bj_err *err)
 	return 0;
 }
 
+int bj_creds_keep_over_exec(struct bj_err *err)
+{
+	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct data[2];
+
+	if (syscall(SYS_capget, &head, data) < 0)
+		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot read capabilities");
+	for (int i = 0; i < 2; i++)
+		data[i].inheritable = data[i].permitted;
+	if (syscall(SYS_capset, &head, data) < 0)
+		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot set capabilities");
+	for (int cap = 0; cap < 64; cap++)
+		if ((data[cap / 32].permitted & (1u << (cap % 32))) &&
+		    prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, cap, 0, 0) < 0)
+			return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot keep capability %d",
+					  cap);
+	return 0;
+}
+
 int bj_creds_drop_caps(struct bj_err *err)
 {
 	return bj_creds_keep_caps(0, err);

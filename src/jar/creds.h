@@ -13,6 +13,9 @@ int bj_creds_drop_caps(struct bj_err *err);
 /* Keep only the capabilities in @keep (bits of CAP_*), in every set. */
 int bj_creds_keep_caps(uint64_t keep, struct bj_err *err);
 
+/* Let every capability there is survive an exec by a uid that is not 0. */
+int bj_creds_keep_over_exec(struct bj_err *err);
+
 /* Become @uid and @gid for good, without supplementary groups where the kernel lets us drop
  * them (a user namespace with setgroups denied has none to give). */
 int bj_creds_become(uid_t uid, gid_t gid, struct bj_err *err);

@@ -54,11 +54,6 @@ static bool is_string(const struct bj_pack_record *rec)
 static int take_record(struct bj_exec *exec, const struct bj_pack_record *rec, struct bj_err *err)
 {
 	switch (rec->type) {
-	case BJ_PACK_SCRIPT:
-		snprintf(exec->script, sizeof(exec->script), "%s/%s", BJ_JAR_SCRIPT, rec->name);
-		exec->text = rec->data;
-		exec->text_size = rec->size;
-		return 0;
 	case BJ_PACK_ENV:
 		if (!is_string(rec))
 			break;
@@ -92,8 +87,11 @@ int bj_exec_prepare(struct bj_exec *exec, const void *pack, size_t size, struct 
 		if (r < 0)
 			return r;
 	}
-	if (r < 0 || !exec->script[0])
+	if (r < 0)
 		return bj_err_set(err, BJ_E_PROTOCOL, 0, "malformed spec");
+	if (!exec->script)
+		exec->script = exec->language == BJ_LANG_PYTHON ? BJ_JAR_SCRIPT "/" BJ_SCRIPT_PYTHON
+								: BJ_JAR_SCRIPT "/" BJ_SCRIPT_BASH;
 	return 0;
 }
 
@@ -189,7 +187,11 @@ static int ask_bash(struct bj_exec *exec, bool extglob, char *said, size_t size)
  * the switch: ask again with it on. */
 static bool mentions_extglob(const struct bj_exec *exec)
 {
-	return memmem(exec->text, exec->text_size, "extglob", 7) != NULL;
+	AUTO_BUF struct bj_buf text = { .max = BJ_WIRE_SCRIPT_MAX };
+	AUTO_FD int fd = open(exec->script, O_RDONLY | O_CLOEXEC);
+
+	return fd >= 0 && bj_fd_read_all(fd, &text) == 0 && text.size > 0 &&
+	       memmem(text.data, text.size, "extglob", 7) != NULL;
 }
 
 static int run_bash(struct bj_exec *exec, struct bj_err *err)

@@ -13,9 +13,7 @@ struct bj_exec {
 	bool check_only;
 	const char *python, *bash;
 	int verdict_fd;
-	char script[300]; /* path inside the jar */
-	const char *text;
-	size_t text_size;
+	const char *script; /* where the script is; NULL: where a jar has it */
 	char *args[BJ_EXEC_MAX_ARGS + 1];
 	size_t n_args;
 	char *env[BJ_EXEC_MAX_ENV + 1];

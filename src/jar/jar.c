@@ -7,13 +7,13 @@
 #include "base/fd.h"
 #include "jar/collect.h"
 #include "jar/layers.h"
+#include "jar/script.h"
 #include "jar/sys.h"
 #include "jar/userns.h"
 #include "jar/watchdog.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -22,9 +22,6 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-
-/* A jar that is not built after this long never will be. */
-enum { BUILD_TIMEOUT_MS = 10000 };
 
 static void close_fd(int *fd)
 {
@@ -38,37 +35,32 @@ static void unwatch(struct bj_jar *jar, enum bj_jar_event event)
 	close_fd(&jar->watch[event]);
 }
 
-/* --- making ----------------------------------------------------------------------------------- */
-
-static void take_fds(struct bj_jar *jar, const int *fds, size_t n)
+void bj_jar_init(struct bj_jar *jar)
 {
-	size_t next = BJ_WIRE_FD_FIXED;
-
-	for (size_t i = 0; i < BJ_WIRE_FD_MAX; i++)
-		jar->fds[i] = i < BJ_WIRE_FD_FIXED && i < n ? fds[i] : -1;
-	jar->filter_fd = jar->launch.flags & BJ_WIRE_HAS_SECCOMP ? fds[next++] : -1;
-	jar->out_fd = jar->launch.flags & BJ_WIRE_HAS_OUT ? fds[next] : -1;
-	jar->watch[BJ_JAR_EV_REPLY] = jar->fds[BJ_WIRE_FD_REPLY];
-	jar->fds[BJ_WIRE_FD_REPLY] = -1;
+	for (int i = 0; i < BJ_JAR_EV_COUNT; i++)
+		jar->watch[i] = -1;
+	for (int i = 0; i < BJ_WIRE_FD_FIXED; i++)
+		jar->fds[i] = -1;
+	jar->out_fd = jar->filter_fd = jar->files_fd = jar->slot_fd = -1;
 }
+
+/* --- building --------------------------------------------------------------------------------- */
 
 static int make_cgroup(struct bj_jar *jar, const struct bj_jar_ground *ground, struct bj_err *err)
 {
-	const struct bj_cgroup_limits limits = { .memory = jar->launch.memory,
-						 .cpu_milli = jar->launch.cpu_milli,
-						 .pids = jar->launch.pids };
 	char name[32];
 
 	if (!ground->cgroups)
 		return 0;
 	snprintf(name, sizeof(name), "jar-%llu", (unsigned long long)jar->serial);
 
-	const int r = bj_cgroup_new(ground->cgroups, name, &limits, &jar->cgroup, err);
+	const int r = bj_cgroup_new(ground->cgroups, name, &jar->cgroup_limits, &jar->cgroup, err);
 
 	if (r < 0)
 		return r;
 	jar->reply.cgroup_version = (uint8_t)bj_cgroups_version(ground->cgroups);
 	jar->reply.layers |= BJ_LAYERS_CGROUP;
+	jar->watch[BJ_JAR_EV_OOM] = bj_cgroup_oom_fd(jar->cgroup);
 	return 0;
 }
 
@@ -78,136 +70,46 @@ static struct bj_userns_ids pick_ids(const struct bj_jar *jar, const struct bj_j
 	if (!ground->own_uids)
 		return (struct bj_userns_ids){ .script = BJ_JAR_UID, .shared = true };
 
-	const uint32_t pair = jar->index % (ground->uid_count / 2);
+	const uint32_t first = 1 + 2 * (jar->index % (ground->uid_count / 2));
 
-	return (struct bj_userns_ids){ .init = ground->uid_base + 2 * pair,
-				       .script = ground->uid_base + 2 * pair + 1 };
+	return (struct bj_userns_ids){ .init = first, .script = first + 1 };
 }
 
-/* Wait for init's report; bounded, because it is the launcher that waits. */
-static int await_report(int sync, struct bj_seal_report *ret, struct bj_err *err)
-{
-	struct pollfd p = { .fd = sync, .events = POLLIN };
-
-	if (poll(&p, 1, BUILD_TIMEOUT_MS) <= 0)
-		return bj_err_set(err, BJ_E_SYSTEM, ETIMEDOUT, "the jar's init does not answer");
-	if (bj_fd_read_exact(sync, ret, sizeof(*ret)) < 0)
-		return bj_err_set(err, BJ_E_SYSTEM, 0, "the jar's init died");
-	if (ret->failed) {
-		*err = ret->err;
-		return -ret->err.code;
-	}
-	return 0;
-}
-
-static int start_init(struct bj_jar *jar, const struct bj_jar_ground *ground,
-		      const struct bj_seal_plan *plan, struct bj_err *err)
+static int start_init(struct bj_jar *jar, const struct bj_jar_ground *ground, struct bj_err *err)
 {
 	const struct bj_userns_ids ids = pick_ids(jar, ground);
-	struct bj_seal_report report;
+
+	jar->init_uid = ids.shared ? ids.script : ids.init;
+
+	const bool inputs = jar->has_run && (jar->run.flags & BJ_WIRE_HAS_INPUTS);
+	const struct bj_seal_build plan = {
+		.tmp_size = jar->tmp_size,
+		.proc = ground->proc,
+		.spec_fd = inputs ? jar->fds[BJ_WIRE_FD_SPEC] : -1,
+		.init_uid = ground->own_uids ? 0 : BJ_JAR_UID,
+		.init_exe = ground->init_exe,
+	};
 	int sync[2];
 
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sync) < 0)
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sync) < 0)
 		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot make a socket pair");
-
 	jar->init_pid = bj_sys_clone3(bj_seal_namespaces(), &jar->watch[BJ_JAR_EV_INIT], -1);
 	if (jar->init_pid == 0) {
 		close(sync[0]);
-		bj_seal_init(plan, sync[1]);
+		bj_seal_init(&plan, sync[1]);
 	}
 	close(sync[1]);
-	AUTO_FD int ours = sync[0];
+	jar->watch[BJ_JAR_EV_SYNC] = sync[0];
 	if (jar->init_pid < 0)
 		return bj_err_set(err, BJ_E_UNSUPPORTED, errno,
 				  "cannot make namespaces; run `belljar doctor`");
 
-	int r = bj_layer_faulty(BJ_LAYER_USER_NS) ? 0 : bj_userns_map(jar->init_pid, &ids, err);
+	const int r =
+		bj_layer_faulty(BJ_LAYER_USER_NS) ? 0 : bj_userns_map(jar->init_pid, &ids, err);
 
-	if (r == 0 && write(ours, "g", 1) != 1)
-		r = bj_err_set(err, BJ_E_SYSTEM, errno, "the jar's init died");
-	if (r == 0)
-		r = await_report(ours, &report, err);
-	if (r == 0)
-		jar->reply.layers |= report.layers;
+	if (r == 0 && send(sync[0], "g", 1, MSG_NOSIGNAL) != 1)
+		return bj_err_set(err, BJ_E_SYSTEM, errno, "the jar's init died");
 	return r;
-}
-
-/* In the helper: join everything, fork the script's process, tell its pid, end. */
-__attribute__((noreturn)) static void help(const struct bj_seal_plan *plan, int init_pidfd,
-					   int pid_fd, int report_fd)
-{
-	struct bj_seal_report report = { .failed = 1 };
-
-	if (plan->cgroup && bj_cgroup_join(plan->cgroup, &report.err) < 0)
-		goto failed;
-	if (setns(init_pidfd, (int)bj_seal_namespaces()) < 0) {
-		bj_err_set(&report.err, BJ_E_SYSTEM, errno, "cannot join the jar");
-		goto failed;
-	}
-
-	/* glibc's fork: after a raw clone its idea of the thread would be wrong in the child. */
-	const pid_t pid = fork();
-
-	if (pid == 0)
-		bj_seal_script(plan, report_fd);
-	if (pid > 0 && write(pid_fd, &pid, sizeof(pid)) == sizeof(pid))
-		_exit(0);
-	bj_err_set(&report.err, BJ_E_SYSTEM, errno, "cannot fork into the jar");
-failed:
-	bj_fd_write_all(report_fd, &report, sizeof(report));
-	_exit(1);
-}
-
-/* What the helper said: the pid of the script's process. */
-static int await_pid(struct bj_jar *jar, int pid_fd, struct bj_err *err)
-{
-	struct bj_seal_report report;
-
-	if (bj_fd_read_exact(pid_fd, &jar->main_pid, sizeof(jar->main_pid)) == 0)
-		return 0;
-	jar->main_pid = 0;
-	if (bj_fd_read_exact(jar->watch[BJ_JAR_EV_REPORT], &report, sizeof(report)) < 0)
-		return bj_err_set(err, BJ_E_SYSTEM, 0, "the jar's helper died");
-	*err = report.err;
-	return -report.err.code;
-}
-
-static int start_main(struct bj_jar *jar, const struct bj_seal_plan *plan, struct bj_err *err)
-{
-	int pid_pipe[2], report_pipe[2], helper_pidfd = -1, status;
-
-	if (pipe2(pid_pipe, O_CLOEXEC) < 0)
-		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot make a pipe");
-	if (pipe2(report_pipe, O_CLOEXEC) < 0) {
-		close(pid_pipe[0]);
-		close(pid_pipe[1]);
-		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot make a pipe");
-	}
-	jar->started = bj_clock_now();
-
-	const pid_t helper =
-		bj_sys_clone3(0, &helper_pidfd, jar->cgroup ? bj_cgroup_birth_fd(jar->cgroup) : -1);
-
-	if (helper == 0)
-		help(plan, jar->watch[BJ_JAR_EV_INIT], pid_pipe[1], report_pipe[1]);
-	close(pid_pipe[1]);
-	close(report_pipe[1]);
-	AUTO_FD int pid_fd = pid_pipe[0];
-	AUTO_FD int pidfd = helper_pidfd;
-	jar->watch[BJ_JAR_EV_REPORT] = report_pipe[0];
-	if (helper < 0)
-		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot start the jar's helper");
-
-	int r = await_pid(jar, pid_fd, err);
-
-	/* Only when the helper is gone is its child ours to wait for. */
-	waitpid(helper, &status, 0);
-	if (r < 0)
-		return r;
-	jar->watch[BJ_JAR_EV_MAIN] = pidfd_open(jar->main_pid, 0);
-	if (jar->watch[BJ_JAR_EV_MAIN] < 0)
-		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot watch the script");
-	return 0;
 }
 
 /* What the settings require and the jar does not have, as words. */
@@ -224,73 +126,193 @@ static int check_required(const struct bj_jar *jar, uint64_t required, struct bj
 	return 0;
 }
 
-static void watch_limits(struct bj_jar *jar)
+int bj_jar_build(struct bj_jar *jar, const struct bj_jar_ground *ground,
+		 const struct bj_jar_shape *shape, struct bj_err *err)
 {
-	if (!jar->cgroup)
-		return;
-	jar->watch[BJ_JAR_EV_OOM] = bj_cgroup_oom_fd(jar->cgroup);
-}
+	jar->phase = BJ_JAR_BUILDING;
+	jar->cgroup_limits = shape->limits;
+	jar->tmp_size = shape->tmp_size;
+	jar->reply.magic = BJ_WIRE_MAGIC;
+	jar->reply.own_uid = ground->own_uids;
+	jar->deadline = bj_clock_now() + BJ_JAR_BUILD_NS;
 
-/* A start that failed: nobody watches yet, so wait here until the jar is gone. */
-static void abandon(struct bj_jar *jar)
-{
-	if (jar->cgroup)
-		bj_cgroup_kill(jar->cgroup);
-	if (jar->init_pid > 0) {
-		pidfd_send_signal(jar->watch[BJ_JAR_EV_INIT], SIGKILL, NULL, 0);
-		if (jar->main_pid > 0)
-			waitpid(jar->main_pid, NULL, 0);
-		waitpid(jar->init_pid, NULL, 0);
-	}
-	bj_jar_done(jar);
-}
-
-int bj_jar_start(struct bj_jar *jar, const struct bj_jar_ground *ground,
-		 const struct bj_wire_launch *launch, const int *fds_take, size_t n_fds,
-		 struct bj_err *err)
-{
-	jar->launch = *launch;
-	for (int i = 0; i < BJ_JAR_EV_COUNT; i++)
-		jar->watch[i] = -1;
-	take_fds(jar, fds_take, n_fds);
-	jar->reply = (struct bj_wire_reply){ .magic = BJ_WIRE_MAGIC, .own_uid = ground->own_uids };
-
-	const struct bj_seal_plan plan = {
-		.launch = &jar->launch,
-		.fds = jar->fds,
-		.filter_fd = jar->filter_fd,
-		.python = ground->python,
-		.bash = ground->bash,
-		.proc = ground->proc,
-		.init_uid = ground->own_uids ? 0 : BJ_JAR_UID,
-		.init_exe = ground->init_exe,
-	};
 	int r = make_cgroup(jar, ground, err);
 
 	if (r == 0)
 		r = check_required(jar, ground->required & BJ_LAYERS_CGROUP, err);
 	if (r == 0)
-		r = start_init(jar, ground, &plan, err);
-	if (r == 0) {
-		struct bj_seal_plan with_cgroup = plan;
+		r = start_init(jar, ground, err);
+	return r;
+}
 
-		with_cgroup.cgroup = jar->cgroup;
-		r = start_main(jar, &with_cgroup, err);
-	}
-	if (r < 0) {
-		abandon(jar);
-		return r;
-	}
-	jar->deadline = jar->started + jar->launch.timeout_ns;
-	watch_limits(jar);
-	/* The script has its streams; ours would keep the pipes open. */
-	for (int i = 0; i < BJ_WIRE_FD_MAX; i++)
-		close_fd(&jar->fds[i]);
-	close_fd(&jar->filter_fd);
+void bj_jar_attach(struct bj_jar *jar, const struct bj_wire_launch *run, const int *fds_take)
+{
+	size_t next = BJ_WIRE_FD_FIXED;
+
+	jar->has_run = true;
+	jar->run = *run;
+	jar->language = (enum bj_language)run->language;
+	memcpy(jar->fds, fds_take, sizeof(jar->fds));
+	jar->filter_fd = run->flags & BJ_WIRE_HAS_SECCOMP ? fds_take[next++] : -1;
+	jar->out_fd = run->flags & BJ_WIRE_HAS_OUT ? fds_take[next] : -1;
+	jar->watch[BJ_JAR_EV_REPLY] = jar->fds[BJ_WIRE_FD_REPLY];
+	jar->fds[BJ_WIRE_FD_REPLY] = -1;
+}
+
+/* --- filling ---------------------------------------------------------------------------------- */
+
+/* The helper's end of a cold start, and what the script's process needs. */
+struct cold {
+	struct bj_seal_script script;
+	const struct bj_cgroup *cgroup;
+	int init_pidfd, pid_fd, report_fd;
+};
+
+static int join(const struct cold *cold, struct bj_err *err)
+{
+	if (cold->cgroup && bj_cgroup_join(cold->cgroup, err) < 0)
+		return -err->code;
+	if (setns(cold->init_pidfd, (int)bj_seal_namespaces()) < 0)
+		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot join the jar");
 	return 0;
 }
 
-/* --- living ----------------------------------------------------------------------------------- */
+/* In the helper: join everything, fork the script's process, tell its pid, end. */
+__attribute__((noreturn)) static void help(const struct cold *cold)
+{
+	struct bj_seal_report report = { .failed = 1 };
+
+	if (join(cold, &report.err) == 0) {
+		/* glibc's fork: after a raw clone its idea of the thread would be wrong in the
+		 * child. */
+		const pid_t pid = fork();
+
+		if (pid == 0)
+			bj_seal_script(&cold->script, cold->report_fd);
+		if (pid > 0 && write(cold->pid_fd, &pid, sizeof(pid)) == sizeof(pid))
+			_exit(0);
+		bj_err_set(&report.err, BJ_E_SYSTEM, errno, "cannot fork into the jar");
+	}
+	bj_fd_write_all(cold->report_fd, &report, sizeof(report));
+	_exit(1);
+}
+
+static int make_pipes(struct bj_jar *jar, int *ret_pid, int *ret_report, struct bj_err *err)
+{
+	int pid_pipe[2], report_pipe[2];
+
+	if (pipe2(pid_pipe, O_CLOEXEC) < 0)
+		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot make a pipe");
+	if (pipe2(report_pipe, O_CLOEXEC) < 0) {
+		close(pid_pipe[0]);
+		close(pid_pipe[1]);
+		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot make a pipe");
+	}
+	jar->watch[BJ_JAR_EV_PID] = pid_pipe[0];
+	jar->watch[BJ_JAR_EV_REPORT] = report_pipe[0];
+	*ret_pid = pid_pipe[1];
+	*ret_report = report_pipe[1];
+	return 0;
+}
+
+int bj_jar_fill_cold(struct bj_jar *jar, const struct bj_jar_ground *ground, struct bj_err *err)
+{
+	struct cold cold = {
+		.script = { .language = jar->language,
+			    .check_only = jar->run.flags & BJ_WIRE_CHECK_ONLY,
+			    .limits = { .tmp_size = jar->tmp_size,
+					.pids = jar->run.pids,
+					.pids_cgroup = jar->cgroup != NULL },
+			    .stdin_fd = jar->fds[BJ_WIRE_FD_STDIN],
+			    .stdout_fd = jar->fds[BJ_WIRE_FD_STDOUT],
+			    .stderr_fd = jar->fds[BJ_WIRE_FD_STDERR],
+			    .verdict_fd = jar->fds[BJ_WIRE_FD_VERDICT],
+			    .spec_fd = jar->fds[BJ_WIRE_FD_SPEC],
+			    .filter_fd = jar->filter_fd,
+			    .python = ground->python,
+			    .bash = ground->bash },
+		.cgroup = jar->cgroup,
+		.init_pidfd = jar->watch[BJ_JAR_EV_INIT],
+	};
+	int pidfd = -1;
+	int r = bj_script_put(jar->files_fd, jar->fds[BJ_WIRE_FD_SCRIPT], jar->language,
+			      jar->init_uid, err);
+
+	if (r == 0)
+		r = make_pipes(jar, &cold.pid_fd, &cold.report_fd, err);
+	if (r < 0)
+		return r;
+	jar->phase = BJ_JAR_FILLING;
+	jar->started = bj_clock_now();
+	jar->deadline = jar->started + jar->run.timeout_ns;
+	jar->helper_pid =
+		bj_sys_clone3(0, &pidfd, jar->cgroup ? bj_cgroup_birth_fd(jar->cgroup) : -1);
+	if (jar->helper_pid == 0)
+		help(&cold);
+	close(cold.pid_fd);
+	close(cold.report_fd);
+	close_fd(&pidfd);
+	if (jar->helper_pid < 0)
+		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot start the jar's helper");
+	return 0;
+}
+
+void bj_jar_fill_warm(struct bj_jar *jar, int pid_fd_take, int report_fd_take, int slot_fd_take)
+{
+	jar->phase = BJ_JAR_FILLING;
+	jar->warm = true;
+	jar->watch[BJ_JAR_EV_PID] = pid_fd_take;
+	jar->watch[BJ_JAR_EV_REPORT] = report_fd_take;
+	jar->slot_fd = slot_fd_take;
+	jar->deadline = bj_clock_now() + BJ_JAR_BUILD_NS;
+}
+
+/* --- running ---------------------------------------------------------------------------------- */
+
+static void say_started(struct bj_jar *jar)
+{
+	struct bj_wire_reply started = jar->reply;
+
+	started.kind = BJ_REPLY_STARTED;
+	if (jar->watch[BJ_JAR_EV_REPLY] >= 0)
+		bj_fd_send(jar->watch[BJ_JAR_EV_REPLY], &started, sizeof(started), NULL, 0);
+}
+
+/* The script has its streams; ours would keep the pipes open. */
+static void drop_run_fds(struct bj_jar *jar)
+{
+	for (int i = 0; i < BJ_WIRE_FD_FIXED; i++)
+		close_fd(&jar->fds[i]);
+	close_fd(&jar->filter_fd);
+}
+
+int bj_jar_go(struct bj_jar *jar, struct bj_err *err)
+{
+	const struct bj_cgroup_limits limits = { .memory = jar->run.memory,
+						 .cpu_milli = jar->run.cpu_milli,
+						 .pids = jar->run.pids };
+	const struct bj_slot_go go = { .check_only = !!(jar->run.flags & BJ_WIRE_CHECK_ONLY) };
+	const int fds[] = { jar->fds[BJ_WIRE_FD_STDIN], jar->fds[BJ_WIRE_FD_STDOUT],
+			    jar->fds[BJ_WIRE_FD_STDERR], jar->fds[BJ_WIRE_FD_VERDICT],
+			    jar->fds[BJ_WIRE_FD_SPEC] };
+	int r = bj_script_put(jar->files_fd, jar->fds[BJ_WIRE_FD_SCRIPT], jar->language,
+			      jar->init_uid, err);
+
+	if (r == 0 && jar->cgroup)
+		r = bj_cgroup_change(jar->cgroup, &jar->cgroup_limits, &limits, err);
+	if (r < 0)
+		return r;
+	jar->phase = BJ_JAR_RUNNING;
+	jar->started = bj_clock_now();
+	jar->deadline = jar->started + jar->run.timeout_ns;
+	r = bj_fd_send(jar->slot_fd, &go, sizeof(go), fds, BJ_ARRAY_SIZE(fds));
+	close_fd(&jar->slot_fd);
+	drop_run_fds(jar);
+	if (r < 0)
+		return bj_err_set(err, BJ_E_SYSTEM, -r, "the waiting interpreter is gone");
+	say_started(jar);
+	return 0;
+}
 
 void bj_jar_kill(struct bj_jar *jar, enum bj_cause cause)
 {
@@ -299,43 +321,129 @@ void bj_jar_kill(struct bj_jar *jar, enum bj_cause cause)
 	if (jar->dying)
 		return;
 	jar->dying = true;
+	jar->phase = BJ_JAR_ENDING;
 	if (jar->cgroup)
 		bj_cgroup_kill(jar->cgroup);
-	pidfd_send_signal(jar->watch[BJ_JAR_EV_INIT], SIGKILL, NULL, 0);
+	if (jar->init_pid > 0)
+		pidfd_send_signal(jar->watch[BJ_JAR_EV_INIT], SIGKILL, NULL, 0);
+}
+
+void bj_jar_expire(struct bj_jar *jar)
+{
+	struct bj_err err;
+
+	if (jar->started > 0) {
+		bj_jar_kill(jar, BJ_CAUSE_TIMEOUT);
+		return;
+	}
+	bj_err_set(&err, BJ_E_SYSTEM, ETIMEDOUT, "the jar does not get ready");
+	bj_jar_fail(jar, &err);
+}
+
+void bj_jar_fail(struct bj_jar *jar, const struct bj_err *err)
+{
+	if (!jar->failed)
+		jar->reply.err = *err;
+	jar->failed = true;
+	bj_jar_kill(jar, BJ_CAUSE_INFRASTRUCTURE);
 }
 
 void bj_jar_tick(struct bj_jar *jar)
 {
-	if (jar->dying || jar->main_gone)
+	if (jar->phase != BJ_JAR_RUNNING || jar->main_gone)
 		return;
 	if (jar->cgroup && bj_cgroup_pids_hits(jar->cgroup) > 0)
 		bj_jar_kill(jar, BJ_CAUSE_PIDS);
-	if (!jar->cgroup && bj_watchdog_resident(jar->init_pid) > jar->launch.memory)
+	if (!jar->cgroup && bj_watchdog_resident(jar->init_pid) > jar->run.memory)
 		bj_jar_kill(jar, BJ_CAUSE_OOM);
 }
 
-/* The sealed process has reported. An end of file means that it executes the interpreter. */
+/* --- events ----------------------------------------------------------------------------------- */
+
+/* Init says that the jar is built, and hands over the directory for the script. */
+static void handle_sync(struct bj_jar *jar)
+{
+	struct bj_seal_report report;
+	struct bj_err err = { 0 };
+	size_t n_fds = 0;
+	int files = -1;
+	const ssize_t n = bj_fd_recv(jar->watch[BJ_JAR_EV_SYNC], &report, sizeof(report), &files, 1,
+				     &n_fds, MSG_DONTWAIT);
+
+	if (n == -EAGAIN)
+		return;
+	unwatch(jar, BJ_JAR_EV_SYNC);
+	jar->files_fd = n_fds == 1 ? files : -1;
+	if (n != sizeof(report)) {
+		bj_err_set(&err, BJ_E_SYSTEM, 0, "the jar's init died");
+		bj_jar_fail(jar, &err);
+	} else if (report.failed || n_fds != 1) {
+		bj_jar_fail(jar, &report.err);
+	} else if (!jar->dying) {
+		jar->reply.layers |= report.layers;
+		jar->phase = BJ_JAR_EMPTY;
+	}
+}
+
+static void handle_pid(struct bj_jar *jar)
+{
+	struct bj_err err = { 0 };
+	const int r =
+		bj_fd_read_exact(jar->watch[BJ_JAR_EV_PID], &jar->main_pid, sizeof(jar->main_pid));
+
+	unwatch(jar, BJ_JAR_EV_PID);
+	/* Only when the helper is gone is its child ours to wait for. */
+	if (jar->helper_pid > 0)
+		waitpid(jar->helper_pid, NULL, 0);
+	jar->helper_pid = 0;
+	if (r < 0) {
+		jar->main_pid = 0; /* the report says why */
+		return;
+	}
+	jar->watch[BJ_JAR_EV_MAIN] = pidfd_open(jar->main_pid, 0);
+	if (jar->watch[BJ_JAR_EV_MAIN] < 0) {
+		bj_err_set(&err, BJ_E_SYSTEM, errno, "cannot watch the script");
+		bj_jar_fail(jar, &err);
+	}
+}
+
+/* The process is sealed. */
+static void sealed(struct bj_jar *jar)
+{
+	if (jar->dying || jar->phase != BJ_JAR_FILLING)
+		return;
+	if (jar->warm) {
+		jar->phase = BJ_JAR_WAITING;
+		jar->deadline = 0;
+		return;
+	}
+	jar->phase = BJ_JAR_RUNNING;
+	drop_run_fds(jar);
+	say_started(jar);
+}
+
+/* The sealed process has reported. An end of file means that it executes the interpreter, or that
+ * it never came that far. */
 static void handle_report(struct bj_jar *jar, const struct bj_jar_ground *ground)
 {
 	struct bj_seal_report report;
+	struct bj_err err = { 0 };
 	const int r = bj_fd_read_exact(jar->watch[BJ_JAR_EV_REPORT], &report, sizeof(report));
 
 	if (r < 0) {
 		unwatch(jar, BJ_JAR_EV_REPORT);
+		if (jar->phase == BJ_JAR_FILLING) {
+			bj_err_set(&err, BJ_E_SYSTEM, 0, "the script's process died on its way");
+			bj_jar_fail(jar, &err);
+		}
 		return;
 	}
 	jar->reply.layers |= report.layers;
 	jar->reply.landlock_abi = report.landlock_abi;
-	if (!report.failed && check_required(jar, ground->required, &report.err) == 0) {
-		struct bj_wire_reply started = jar->reply;
-
-		started.kind = BJ_REPLY_STARTED;
-		bj_fd_send(jar->watch[BJ_JAR_EV_REPLY], &started, sizeof(started), NULL, 0);
-		return;
-	}
-	jar->failed = true;
-	jar->reply.err = report.err;
-	bj_jar_kill(jar, BJ_CAUSE_INFRASTRUCTURE);
+	if (report.failed || check_required(jar, ground->required, &report.err) < 0)
+		bj_jar_fail(jar, &report.err);
+	else
+		sealed(jar);
 }
 
 static void handle_wish(struct bj_jar *jar)
@@ -359,8 +467,8 @@ static void start_collecting(struct bj_jar *jar)
 {
 	const struct bj_collect_plan plan = { .init_pidfd = jar->watch[BJ_JAR_EV_INIT],
 					      .out_fd = jar->out_fd,
-					      .max_files = jar->launch.out_files,
-					      .max_bytes = jar->launch.out_bytes };
+					      .max_files = jar->run.out_files,
+					      .max_bytes = jar->run.out_bytes };
 
 	jar->collect_pid = bj_collect_start(&plan, &jar->watch[BJ_JAR_EV_COLLECT]);
 	close_fd(&jar->out_fd);
@@ -370,6 +478,7 @@ static void start_collecting(struct bj_jar *jar)
 	}
 	/* Files are read for no longer than this, however the script laid them out. */
 	jar->deadline = bj_clock_now() + BJ_COLLECT_NS;
+	jar->phase = BJ_JAR_ENDING;
 	jar->collecting = true;
 }
 
@@ -384,9 +493,17 @@ static bool reap(pid_t pid, int *ret_status, struct rusage *ret_usage)
 	return got != 0;
 }
 
+static void fill_usage(struct bj_jar *jar, const struct rusage *usage)
+{
+	jar->reply.duration_ns = bj_clock_now() - jar->started;
+	jar->reply.cpu_ns = to_ns(usage->ru_utime) + to_ns(usage->ru_stime);
+	jar->reply.peak_memory = (uint64_t)usage->ru_maxrss * 1024;
+}
+
 static void handle_main(struct bj_jar *jar)
 {
 	struct rusage usage = { 0 };
+	struct bj_err err = { 0 };
 	int status = 0;
 
 	if (!reap(jar->main_pid, &status, &usage))
@@ -394,13 +511,15 @@ static void handle_main(struct bj_jar *jar)
 	unwatch(jar, BJ_JAR_EV_MAIN);
 	jar->main_gone = true;
 	jar->reply.wait_status = status;
-	jar->reply.duration_ns = bj_clock_now() - jar->started;
-	jar->reply.cpu_ns = to_ns(usage.ru_utime) + to_ns(usage.ru_stime);
-	jar->reply.peak_memory = (uint64_t)usage.ru_maxrss * 1024;
-	if (jar->out_fd >= 0 && !jar->dying)
+	fill_usage(jar, &usage);
+	if (jar->phase == BJ_JAR_WAITING) {
+		bj_err_set(&err, BJ_E_SYSTEM, 0, "a waiting interpreter died");
+		bj_jar_fail(jar, &err);
+	} else if (jar->out_fd >= 0 && !jar->dying) {
 		start_collecting(jar);
-	else
+	} else {
 		bj_jar_kill(jar, BJ_CAUSE_NONE);
+	}
 }
 
 static void handle_collect(struct bj_jar *jar)
@@ -415,7 +534,72 @@ static void handle_collect(struct bj_jar *jar)
 	bj_jar_kill(jar, BJ_CAUSE_NONE);
 }
 
+static void handle_init(struct bj_jar *jar)
+{
+	struct rusage usage = { 0 };
+	struct bj_err err = { 0 };
+	int status;
+
+	/* The kernel lets init end only when everything in its namespace is gone, and that needs
+	 * us to have waited for the script and the collector. */
+	if (jar->main_pid > 0 && !jar->main_gone)
+		handle_main(jar);
+	if (jar->collecting)
+		handle_collect(jar);
+	if (!reap(jar->init_pid, &status, &usage))
+		return;
+	jar->init_pid = 0;
+	unwatch(jar, BJ_JAR_EV_INIT);
+	if (!jar->dying) {
+		bj_err_set(&err, BJ_E_SYSTEM, 0, "the jar's init died");
+		bj_jar_fail(jar, &err);
+	}
+	if (jar->main_pid > 0 && !jar->main_gone) {
+		waitpid(jar->main_pid, &jar->reply.wait_status, 0);
+		jar->main_gone = true;
+		jar->reply.duration_ns = bj_clock_now() - jar->started;
+	}
+}
+
+void bj_jar_handle(struct bj_jar *jar, const struct bj_jar_ground *ground, enum bj_jar_event event)
+{
+	switch (event) {
+	case BJ_JAR_EV_REPLY:
+		handle_wish(jar);
+		break;
+	case BJ_JAR_EV_SYNC:
+		handle_sync(jar);
+		break;
+	case BJ_JAR_EV_PID:
+		handle_pid(jar);
+		break;
+	case BJ_JAR_EV_REPORT:
+		handle_report(jar, ground);
+		break;
+	case BJ_JAR_EV_MAIN:
+		handle_main(jar);
+		break;
+	case BJ_JAR_EV_COLLECT:
+		handle_collect(jar);
+		break;
+	case BJ_JAR_EV_OOM:
+		jar->watch[event] = -1; /* told once; the descriptor is the cgroup's */
+		bj_jar_kill(jar, BJ_CAUSE_OOM);
+		break;
+	case BJ_JAR_EV_INIT:
+		handle_init(jar);
+		break;
+	default:
+		break;
+	}
+}
+
 /* --- the end ---------------------------------------------------------------------------------- */
+
+bool bj_jar_over(const struct bj_jar *jar)
+{
+	return jar->dying && jar->init_pid <= 0 && jar->watch[BJ_JAR_EV_PID] < 0;
+}
 
 static enum bj_cause cause_of_death(const struct bj_jar *jar, const struct bj_cgroup_stats *stats)
 {
@@ -432,26 +616,11 @@ static enum bj_cause cause_of_death(const struct bj_jar *jar, const struct bj_cg
 	return WTERMSIG(status) == SIGSYS ? BJ_CAUSE_SECCOMP : BJ_CAUSE_SIGNAL;
 }
 
-static int handle_init(struct bj_jar *jar)
+/* Fill what only the end knows. */
+static void complete_reply(struct bj_jar *jar)
 {
 	struct bj_cgroup_stats stats = { 0 };
-	struct rusage usage;
-	int status;
 
-	/* The kernel lets init end only when everything in its namespace is gone, and that needs
-	 * us to have waited for the script and the collector. */
-	if (!jar->main_gone)
-		handle_main(jar);
-	if (jar->collecting)
-		handle_collect(jar);
-	if (!reap(jar->init_pid, &status, &usage))
-		return 0;
-	jar->init_pid = 0;
-	if (!jar->main_gone) {
-		waitpid(jar->main_pid, &jar->reply.wait_status, 0);
-		jar->main_gone = true;
-		jar->reply.duration_ns = bj_clock_now() - jar->started;
-	}
 	if (jar->cgroup) {
 		bj_cgroup_read_stats(jar->cgroup, &stats);
 		jar->reply.cpu_ns = stats.cpu_ns;
@@ -459,45 +628,43 @@ static int handle_init(struct bj_jar *jar)
 	}
 	jar->reply.cause = cause_of_death(jar, &stats);
 	jar->reply.kind = jar->failed ? BJ_REPLY_FAILED : BJ_REPLY_ENDED;
-	return 1;
 }
 
-int bj_jar_handle(struct bj_jar *jar, const struct bj_jar_ground *ground, enum bj_jar_event event)
+static void send_reply(struct bj_jar *jar)
 {
-	switch (event) {
-	case BJ_JAR_EV_REPLY:
-		handle_wish(jar);
-		return 0;
-	case BJ_JAR_EV_REPORT:
-		handle_report(jar, ground);
-		return 0;
-	case BJ_JAR_EV_MAIN:
-		handle_main(jar);
-		return 0;
-	case BJ_JAR_EV_COLLECT:
-		handle_collect(jar);
-		return 0;
-	case BJ_JAR_EV_OOM:
-		bj_jar_kill(jar, BJ_CAUSE_OOM);
-		jar->watch[event] = -1;
-		return 0;
-	case BJ_JAR_EV_INIT:
-		return handle_init(jar);
-	default:
-		return 0;
-	}
+	if (jar->watch[BJ_JAR_EV_REPLY] >= 0)
+		bj_fd_send(jar->watch[BJ_JAR_EV_REPLY], &jar->reply, sizeof(jar->reply), NULL, 0);
+	jar->replied = true;
+}
+
+bool bj_jar_reply_early(struct bj_jar *jar)
+{
+	if (jar->replied || !jar->main_gone || jar->collecting || jar->failed || !jar->cgroup ||
+	    jar->reply.cause != BJ_CAUSE_NONE || bj_cgroup_population(jar->cgroup) != 0)
+		return false;
+	complete_reply(jar);
+	jar->reply.cleanup_ok = 1;
+	send_reply(jar);
+	return true;
 }
 
 void bj_jar_done(struct bj_jar *jar)
 {
+	if (!jar->replied)
+		complete_reply(jar);
 	jar->watch[BJ_JAR_EV_OOM] = -1; /* belongs to the cgroup */
-	jar->reply.cleanup_ok = bj_cgroup_free(jar->cgroup);
+
+	const bool clean = bj_cgroup_free(jar->cgroup);
+
 	jar->cgroup = NULL;
+	if (!jar->replied) {
+		jar->reply.cleanup_ok = clean;
+		send_reply(jar);
+	}
 	for (int i = 0; i < BJ_JAR_EV_COUNT; i++)
-		if (i != BJ_JAR_EV_REPLY)
-			unwatch(jar, (enum bj_jar_event)i);
-	for (int i = 0; i < BJ_WIRE_FD_MAX; i++)
-		close_fd(&jar->fds[i]);
-	close_fd(&jar->filter_fd);
+		unwatch(jar, (enum bj_jar_event)i);
+	drop_run_fds(jar);
 	close_fd(&jar->out_fd);
+	close_fd(&jar->files_fd);
+	close_fd(&jar->slot_fd);
 }

@@ -5,8 +5,26 @@
 #include "jar/seal.h"
 #include "jar/wire.h"
 
-/* One jar as the launcher sees it: from the launch message to the last process gone. Every call
- * here is made by the launcher's only thread. */
+/* One jar as the launcher sees it. Every call here is made by the launcher's only thread, and
+ * none of them waits: what takes time is an event.
+ *
+ *	BUILDING  init makes namespaces and mounts		-> EMPTY
+ *	EMPTY	  nothing runs in it but init			-> FILLING
+ *	FILLING	  the script's process joins and seals itself	-> WAITING, or RUNNING when cold
+ *	WAITING	  a sealed interpreter waits for its script	-> RUNNING
+ *	RUNNING	  the script runs; its deadline holds		-> ENDING
+ *	ENDING	  collecting, killing, waiting for init
+ *
+ * A jar is used once. */
+
+enum bj_jar_phase {
+	BJ_JAR_BUILDING,
+	BJ_JAR_EMPTY,
+	BJ_JAR_FILLING,
+	BJ_JAR_WAITING,
+	BJ_JAR_RUNNING,
+	BJ_JAR_ENDING,
+};
 
 /* What all jars of a launcher share. */
 struct bj_jar_ground {
@@ -15,13 +33,15 @@ struct bj_jar_ground {
 	const char *python, *bash;
 	enum bj_mounts_proc proc;
 	int init_exe;
-	bool own_uids;                /* each jar gets kernel uids of its own */
-	uint32_t uid_base, uid_count; /* as seen from the launcher */
+	bool own_uids;      /* each jar gets kernel uids of its own */
+	uint32_t uid_count; /* uids from 1 on, as seen from the launcher */
 };
 
 /* What a descriptor of a jar means to the event loop. */
 enum bj_jar_event {
 	BJ_JAR_EV_REPLY,   /* the front said something, or is gone */
+	BJ_JAR_EV_SYNC,    /* init reports that the jar is built */
+	BJ_JAR_EV_PID,     /* the pid of the script's process */
 	BJ_JAR_EV_REPORT,  /* the script's process reports */
 	BJ_JAR_EV_MAIN,    /* the script ended */
 	BJ_JAR_EV_INIT,    /* init ended: all processes are gone */
@@ -31,35 +51,81 @@ enum bj_jar_event {
 };
 
 struct bj_jar {
-	uint32_t index; /* of its slot; names the cgroup and the uids */
+	uint32_t index; /* of its slot; names the uids */
 	uint64_t serial;
-	struct bj_wire_launch launch;
-	int fds[BJ_WIRE_FD_MAX]; /* -1 once given away */
+	enum bj_jar_phase phase;
+	enum bj_language language; /* of what waits in it, or of its run */
+	bool warm;                 /* filled from a zygote */
+	bool has_run;
+	struct bj_wire_launch run; /* with has_run */
+	int fds[BJ_WIRE_FD_FIXED]; /* of the run; -1 once given away */
 	int out_fd, filter_fd;
+	struct bj_cgroup_limits cgroup_limits; /* as written */
+	uint64_t tmp_size;
+	uid_t init_uid; /* as seen from the launcher */
 	struct bj_cgroup *cgroup;
-	pid_t init_pid, main_pid, collect_pid;
-	int watch[BJ_JAR_EV_COUNT]; /* descriptors for the event loop; -1: none */
-	uint64_t started, deadline; /* clock nanoseconds */
-	struct bj_wire_reply reply; /* grows into the last message */
+	pid_t init_pid, helper_pid, main_pid, collect_pid;
+	int files_fd;                  /* where the script goes */
+	int slot_fd;                   /* speaks to a waiting interpreter */
+	int watch[BJ_JAR_EV_COUNT];    /* descriptors for the event loop; -1: none */
+	bool watched[BJ_JAR_EV_COUNT]; /* the loop's own mark */
+	uint64_t started, deadline;    /* clock nanoseconds; deadline 0: none */
+	struct bj_wire_reply reply;    /* grows into the last message */
 	bool main_gone, dying, collecting;
-	bool failed; /* err in the reply says why */
+	bool replied; /* the front has its last message */
+	bool failed;  /* err in the reply says why */
 };
 
-/* Make the jar and start the script in it. On success the loop watches jar->watch. On failure
- * nothing is left, and @err says why. Takes the descriptors in either case. */
-int bj_jar_start(struct bj_jar *jar, const struct bj_jar_ground *ground,
-		 const struct bj_wire_launch *launch, const int *fds_take, size_t n_fds,
-		 struct bj_err *err);
+/* A jar is not built or filled after this long: it never will be. */
+#define BJ_JAR_BUILD_NS UINT64_C(10000000000)
 
-/* A descriptor is ready. 1 when the jar is over: the caller sends its reply and forgets it. */
-int bj_jar_handle(struct bj_jar *jar, const struct bj_jar_ground *ground, enum bj_jar_event event);
+/* What jars are built for when there is no run yet. */
+struct bj_jar_shape {
+	struct bj_cgroup_limits limits;
+	uint64_t tmp_size;
+};
+
+void bj_jar_init(struct bj_jar *jar);
+
+/* Start to build: for the run that is attached, or for whoever comes. */
+int bj_jar_build(struct bj_jar *jar, const struct bj_jar_ground *ground,
+		 const struct bj_jar_shape *shape, struct bj_err *err);
+
+/* Attach a run to the jar, whatever its phase up to WAITING. Takes the descriptors. */
+void bj_jar_attach(struct bj_jar *jar, const struct bj_wire_launch *run, const int *fds_take);
+
+/* EMPTY, with a run: start its interpreter from nothing. */
+int bj_jar_fill_cold(struct bj_jar *jar, const struct bj_jar_ground *ground, struct bj_err *err);
+
+/* EMPTY: whoever starts the interpreter tells its pid on @pid_fd, its report on @report_fd, and
+ * listens on the other end of @slot_fd. All are taken. */
+void bj_jar_fill_warm(struct bj_jar *jar, int pid_fd_take, int report_fd_take, int slot_fd_take);
+
+/* Hand the attached run to the waiting interpreter. */
+int bj_jar_go(struct bj_jar *jar, struct bj_err *err);
+
+/* A descriptor is ready. The loop then looks at jar->phase, and at bj_jar_over(). */
+void bj_jar_handle(struct bj_jar *jar, const struct bj_jar_ground *ground, enum bj_jar_event event);
+
+/* All processes are gone; the reply is complete. */
+bool bj_jar_over(const struct bj_jar *jar);
+
+/* Send the last message before the jar is over, when the kernel says that no process of the script
+ * is left: what remains is tidying up. True when it was sent. */
+bool bj_jar_reply_early(struct bj_jar *jar);
 
 /* Look at what the kernel tells nobody: call it every BJ_JAR_TICK_NS while the jar lives. */
 #define BJ_JAR_TICK_NS UINT64_C(50000000)
 void bj_jar_tick(struct bj_jar *jar);
 
+/* The deadline has passed. */
+void bj_jar_expire(struct bj_jar *jar);
+
 /* The end, for @cause. The first cause stays. */
 void bj_jar_kill(struct bj_jar *jar, enum bj_cause cause);
 
-/* Give back everything but the reply socket. */
+/* The end, because of a failure of ours. */
+void bj_jar_fail(struct bj_jar *jar, const struct bj_err *err);
+
+/* Give everything back, and send the last message if it was not sent. */
 void bj_jar_done(struct bj_jar *jar);

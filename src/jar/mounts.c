@@ -109,42 +109,52 @@ static int add_input(int files, int root, const struct bj_pack_record *rec, stru
 	return r;
 }
 
-/* Write script and inputs into a tmpfs of their own, which then turns read-only. */
-static int attach_files(int root, const struct bj_mounts_jar *jar, struct bj_err *err)
+static int write_inputs(int files, int root, const struct bj_mounts_jar *jar, struct bj_err *err)
 {
-	static const char *const options[] = { "mode=0755", NULL };
-	const struct mount_attr read_only = { .attr_set = MOUNT_ATTR_RDONLY };
 	struct bj_pack_record rec;
 	size_t pos = 0;
-	int r;
-	AUTO_FD int files = bj_mount_new("tmpfs", options, NO_EXEC, err);
+	int r = 0;
 
-	if (files < 0)
-		return files;
-	r = bj_mount_attach(files, root, "script", err);
-	if (r < 0)
-		return r;
-	while ((r = bj_pack_next(jar->pack, jar->pack_size, &pos, &rec)) > 0) {
-		if (rec.type != BJ_PACK_SCRIPT && rec.type != BJ_PACK_INPUT)
+	while (jar->pack && (r = bj_pack_next(jar->pack, jar->pack_size, &pos, &rec)) > 0) {
+		if (rec.type != BJ_PACK_INPUT)
 			continue;
 		if (!bj_pack_name_ok(rec.name, strlen(rec.name)))
 			return bj_err_set(err, BJ_E_PROTOCOL, 0, "bad file name in the spec");
-		if (rec.type == BJ_PACK_INPUT)
-			r = add_input(files, root, &rec, err);
-		else
-			r = bj_mount_write_file(files, rec.name, rec.data, rec.size, 0444, err);
+		r = add_input(files, root, &rec, err);
 		if (r < 0)
 			return r;
 	}
 	if (r < 0)
 		return bj_err_set(err, BJ_E_PROTOCOL, 0, "malformed spec");
-	if (mount_setattr(files, "", AT_EMPTY_PATH, (struct mount_attr *)&read_only,
-			  sizeof(read_only)) < 0)
-		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot make the script read-only");
 	return 0;
 }
 
-static int attach_own(int root, const struct bj_mounts_jar *jar, uint64_t *layers,
+/* A tmpfs for inputs and script. What the jar sees of it is a read-only copy of the mount; the
+ * writable one is attached nowhere, and *@ret_files is its only handle. */
+static int attach_files(int root, const struct bj_mounts_jar *jar, int *ret_files,
+			struct bj_err *err)
+{
+	static const char *const options[] = { "mode=0755", NULL };
+	AUTO_FD int files = bj_mount_new("tmpfs", options, NO_EXEC, err);
+
+	if (files < 0)
+		return files;
+	if (mkdirat(files, "in", 0755) < 0 || mkdirat(files, "script", 0755) < 0)
+		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot make room for the script");
+	AUTO_FD int in = openat(files, "in", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	AUTO_FD int script = openat(files, "script", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (in < 0 || script < 0)
+		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot make room for the script");
+	AUTO_FD int shown = bj_mount_clone(files, "script", NO_EXEC | MOUNT_ATTR_RDONLY, err);
+	int r = shown < 0 ? shown : bj_mount_attach(shown, root, "script", err);
+	if (r == 0)
+		r = write_inputs(in, root, jar, err);
+	if (r == 0)
+		*ret_files = bj_take_fd(&script);
+	return r;
+}
+
+static int attach_own(int root, const struct bj_mounts_jar *jar, uint64_t *layers, int *ret_files,
 		      struct bj_err *err)
 {
 	int r = attach_tmpfs(root, "tmp", jar->tmp_size, "1777", err);
@@ -167,13 +177,15 @@ static int attach_own(int root, const struct bj_mounts_jar *jar, uint64_t *layer
 	if (mkdirat(root, "work/out", 0700) < 0 ||
 	    fchownat(root, "work/out", BJ_JAR_UID, BJ_JAR_GID, 0) < 0)
 		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot make out/");
-	return attach_files(root, jar, err);
+	return attach_files(root, jar, ret_files, err);
 }
 
-int bj_mounts_enter(const struct bj_mounts_jar *jar, uint64_t *ret_layers, struct bj_err *err)
+int bj_mounts_enter(const struct bj_mounts_jar *jar, uint64_t *ret_layers, int *ret_files,
+		    struct bj_err *err)
 {
 	const struct mount_attr read_only = { .attr_set = MOUNT_ATTR_RDONLY };
 	uint64_t layers = 0;
+	AUTO_FD int files = -1;
 	/* Mounts that come from a more privileged namespace are locked in place; a copy of the
 	 * whole tree is ours to pivot into. */
 	AUTO_FD int root = bj_mount_clone(AT_FDCWD, BJ_TEMPLATE, 0, err);
@@ -184,7 +196,7 @@ int bj_mounts_enter(const struct bj_mounts_jar *jar, uint64_t *ret_layers, struc
 	int r = bj_mount_attach(root, AT_FDCWD, BJ_TEMPLATE, err);
 
 	if (r == 0)
-		r = attach_own(root, jar, &layers, err);
+		r = attach_own(root, jar, &layers, &files, err);
 	if (r < 0)
 		return r;
 	if (!bj_layer_faulty(BJ_LAYER_READ_ONLY_ROOT) &&
@@ -196,5 +208,6 @@ int bj_mounts_enter(const struct bj_mounts_jar *jar, uint64_t *ret_layers, struc
 	    chdir("/") < 0)
 		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot enter the jar's root");
 	*ret_layers = layers;
+	*ret_files = bj_take_fd(&files);
 	return 0;
 }

@@ -12,6 +12,10 @@
 #define BJ_JAR_OUT    "/work/out"
 #define BJ_JAR_SCRIPT "/script"
 
+/* The script's name is the same in every jar, so that warm and cold runs say the same. */
+#define BJ_SCRIPT_PYTHON "script.py"
+#define BJ_SCRIPT_BASH   "script.sh"
+
 /* Where the template stands in the launcher's namespace. */
 #define BJ_TEMPLATE "/jar"
 
@@ -27,10 +31,12 @@ int bj_mounts_template(bool want_proc, struct bj_err *err);
 struct bj_mounts_jar {
 	uint64_t tmp_size;
 	enum bj_mounts_proc proc;
-	const void *pack; /* script and inputs are written from it */
+	const void *pack; /* inputs are written from it; NULL: there are none */
 	size_t pack_size;
 };
 
 /* In a jar's fresh namespaces, as root of its user namespace: mount what is the jar's own, write
- * script and inputs, pivot into it. *@ret_layers gets the layers that now hold. */
-int bj_mounts_enter(const struct bj_mounts_jar *jar, uint64_t *ret_layers, struct bj_err *err);
+ * the inputs, pivot into it. *@ret_layers gets the layers that now hold, *@ret_files a directory
+ * through which the launcher can put the script where the jar sees it read-only. */
+int bj_mounts_enter(const struct bj_mounts_jar *jar, uint64_t *ret_layers, int *ret_files,
+		    struct bj_err *err);

@@ -19,7 +19,7 @@ bool bj_pack_name_ok(const char *name, size_t size)
 
 bool bj_pack_head_valid(const struct bj_pack_head *head)
 {
-	return head->type >= BJ_PACK_SCRIPT && head->type <= BJ_PACK_END &&
+	return head->type >= BJ_PACK_ARG && head->type <= BJ_PACK_END &&
 	       head->name_size <= BJ_PACK_NAME_MAX;
 }
 

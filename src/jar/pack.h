@@ -5,16 +5,15 @@
 #include "belljar.h"
 
 /* A pack is a run of named records in one byte string. It carries what only the jar itself reads
- * (script, arguments, environment, inputs) past the launcher, which never looks inside, and the
+ * (arguments, environment, inputs) past the launcher, which never looks inside, and the
  * files a script left in out/ back to the front. Every length is checked against what is there. */
 
 enum bj_pack_type {
-	BJ_PACK_SCRIPT = 1, /* name: file name in the jar; data: the text */
-	BJ_PACK_ARG,        /* data */
-	BJ_PACK_ENV,        /* data: K=V */
-	BJ_PACK_INPUT,      /* name: file name in the working directory */
-	BJ_PACK_FILE,       /* name: file name in out/; data follows */
-	BJ_PACK_REFUSED,    /* something in out/ that is not collected */
+	BJ_PACK_ARG = 1, /* data */
+	BJ_PACK_ENV,     /* data: K=V */
+	BJ_PACK_INPUT,   /* name: file name in the working directory */
+	BJ_PACK_FILE,    /* name: file name in out/; data follows */
+	BJ_PACK_REFUSED, /* something in out/ that is not collected */
 	BJ_PACK_END,
 };
 

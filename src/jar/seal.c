@@ -97,10 +97,11 @@ static int map_spec(int fd, const void **ret_pack, size_t *ret_size, struct bj_e
 
 /* --- init ------------------------------------------------------------------------------------- */
 
-static int build_jar(const struct bj_seal_plan *plan, struct bj_seal_report *report)
+static int build_jar(const struct bj_seal_build *plan, struct bj_seal_report *report,
+		     int *ret_files)
 {
 	struct bj_err *err = &report->err;
-	struct bj_mounts_jar jar = { .tmp_size = plan->launch->tmp_size, .proc = plan->proc };
+	struct bj_mounts_jar jar = { .tmp_size = plan->tmp_size, .proc = plan->proc };
 	uint64_t layers = 0;
 	int r = 0;
 
@@ -115,10 +116,10 @@ static int build_jar(const struct bj_seal_plan *plan, struct bj_seal_report *rep
 		r = bj_net_loopback_up(err);
 	if (r == 0 && !bj_layer_faulty(BJ_LAYER_UTS_NS) && sethostname("belljar", 7) < 0)
 		r = bj_err_set(err, BJ_E_SYSTEM, errno, "cannot set the host name");
+	if (r == 0 && plan->spec_fd >= 0)
+		r = map_spec(plan->spec_fd, &jar.pack, &jar.pack_size, err);
 	if (r == 0)
-		r = map_spec(plan->fds[BJ_WIRE_FD_SPEC], &jar.pack, &jar.pack_size, err);
-	if (r == 0)
-		r = bj_mounts_enter(&jar, &layers, err);
+		r = bj_mounts_enter(&jar, &layers, ret_files, err);
 	report->layers = layers | namespace_layers();
 	return r;
 }
@@ -137,17 +138,18 @@ static void shed_everything(int exe)
 	close_range((unsigned int)exe + 1, ~0u, 0);
 }
 
-void bj_seal_init(const struct bj_seal_plan *plan, int sync)
+void bj_seal_init(const struct bj_seal_build *plan, int sync)
 {
 	static char *const argv[] = { (char *)"jar-init", NULL };
 	static char *const envp[] = { NULL };
 	struct bj_seal_report report = { 0 };
+	int files = -1;
 	char go;
 
 	if (read(sync, &go, 1) != 1)
 		_exit(1); /* the launcher gave up */
-	report.failed = build_jar(plan, &report) < 0;
-	if (bj_fd_write_all(sync, &report, sizeof(report)) < 0 || report.failed)
+	report.failed = build_jar(plan, &report, &files) < 0;
+	if (bj_fd_send(sync, &report, sizeof(report), &files, files >= 0) < 0 || report.failed)
 		_exit(1);
 	shed_everything(plan->init_exe);
 	if (bj_creds_drop_caps(NULL) < 0 || bj_creds_no_new_privs(NULL) < 0)
@@ -167,15 +169,10 @@ static int place_fd(int from, int to, int flags)
 }
 
 /* Step 1. Streams at 0, 1, 2, the verdict at 3; the rest closes itself at exec. */
-static int own_streams(const struct bj_seal_plan *plan, int report, struct bj_err *err)
+static int own_streams(const struct bj_seal_script *plan, int report, struct bj_err *err)
 {
-	const int from[] = { plan->fds[BJ_WIRE_FD_STDIN],
-			     plan->fds[BJ_WIRE_FD_STDOUT],
-			     plan->fds[BJ_WIRE_FD_STDERR],
-			     plan->fds[BJ_WIRE_FD_VERDICT],
-			     report,
-			     plan->fds[BJ_WIRE_FD_SPEC],
-			     plan->filter_fd };
+	const int from[] = { plan->stdin_fd, plan->stdout_fd, plan->stderr_fd, plan->verdict_fd,
+			     report,         plan->spec_fd,   plan->filter_fd };
 	int high[BJ_ARRAY_SIZE(from)];
 
 	if (!bj_layer_faulty(BJ_LAYER_SESSION) && setsid() < 0)
@@ -207,14 +204,14 @@ static void fresh_signals(void)
 }
 
 /* Steps 2 to 6. */
-static int shed_privilege(const struct bj_seal_plan *plan, uint64_t *layers, struct bj_err *err)
+static int shed_privilege(const struct bj_seal_limits *plan, uint64_t *layers, struct bj_err *err)
 {
-	/* With a pids cgroup this is the second line and must not bite first, because only the
+	/* Twice the room there is: a full file system says so better than SIGXFSZ does. With a
+	 * pids cgroup the count is the second line and must not bite first, because only the
 	 * cgroup tells us when it bites. */
-	const uint64_t processes = plan->launch->pids + (plan->cgroup ? 64u : 1u);
-	/* Twice the room there is: a full file system says so better than SIGXFSZ does. */
-	const struct bj_rlimits limits = { .file_size = plan->launch->tmp_size * 2,
-					   .processes = processes };
+	const struct bj_rlimits limits = { .file_size = plan->tmp_size * 2,
+					   .processes =
+						   plan->pids + (plan->pids_cgroup ? 64u : 1u) };
 	int r = 0;
 
 	if (!bj_layer_faulty(BJ_LAYER_CGROUP_NS) && unshare(CLONE_NEWCGROUP) < 0)
@@ -263,26 +260,39 @@ static int enter_lsm(struct bj_seal_report *report)
 }
 
 /* Step 9. */
-static int enter_seccomp(bool custom, struct bj_err *err)
+static int enter_seccomp(int filter_fd, struct bj_err *err)
 {
 	static unsigned char code[BJ_FILTER_MAX];
 	struct bj_filter filter = { .code = code };
 
 	if (bj_layer_faulty(BJ_LAYER_SECCOMP))
 		return 0;
-	if (custom) {
-		const ssize_t n = pread(FD_FILTER, code, sizeof(code), 0);
+	if (filter_fd >= 0) {
+		const ssize_t n = pread(filter_fd, code, sizeof(code), 0);
 
 		if (n < 0)
 			return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot read the filter");
 		filter.size = (size_t)n;
 	}
 
-	const int r = bj_filter_seal(custom ? &filter : NULL);
+	const int r = bj_filter_seal(filter_fd >= 0 ? &filter : NULL);
 
 	if (r < 0)
 		return bj_err_set(err, BJ_E_SYSTEM, -r, "cannot load the seccomp filters");
 	return 0;
+}
+
+int bj_seal_self(const struct bj_seal_limits *limits, int filter_fd, struct bj_seal_report *report)
+{
+	int r = shed_privilege(limits, &report->layers, &report->err);
+
+	if (r == 0)
+		r = enter_lsm(report);
+	if (r == 0)
+		r = enter_seccomp(filter_fd, &report->err);
+	report->layers |= BJ_LAYER_BIT(BJ_LAYER_SECCOMP);
+	report->failed = r < 0;
+	return r;
 }
 
 static void send_report(const struct bj_seal_report *report)
@@ -297,11 +307,11 @@ __attribute__((noreturn)) static void give_up(struct bj_seal_report *report)
 	_exit(BJ_SEAL_EXIT);
 }
 
-void bj_seal_script(const struct bj_seal_plan *plan, int report_fd)
+void bj_seal_script(const struct bj_seal_script *plan, int report_fd)
 {
 	struct bj_seal_report report = { 0 };
-	struct bj_exec exec = { .language = (enum bj_language)plan->launch->language,
-				.check_only = plan->launch->flags & BJ_WIRE_CHECK_ONLY,
+	struct bj_exec exec = { .language = plan->language,
+				.check_only = plan->check_only,
 				.python = plan->python,
 				.bash = plan->bash,
 				.verdict_fd = FD_VERDICT };
@@ -321,11 +331,8 @@ void bj_seal_script(const struct bj_seal_plan *plan, int report_fd)
 	}
 	if (map_spec(FD_SPEC, &pack, &pack_size, &report.err) < 0 ||
 	    bj_exec_prepare(&exec, pack, pack_size, &report.err) < 0 ||
-	    shed_privilege(plan, &report.layers, &report.err) < 0 || enter_lsm(&report) < 0)
+	    bj_seal_self(&plan->limits, plan->filter_fd >= 0 ? FD_FILTER : -1, &report) < 0)
 		give_up(&report);
-	if (enter_seccomp(plan->filter_fd >= 0, &report.err) < 0)
-		give_up(&report);
-	report.layers |= BJ_LAYER_BIT(BJ_LAYER_SECCOMP);
 	send_report(&report);
 	bj_exec_run(&exec, &report.err);
 	give_up(&report);

@@ -1,26 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "jar/cgroup.h"
 #include "jar/mounts.h"
 #include "jar/wire.h"
 
-/* What a new process does on its way from clone to exec. */
+/* What a new process does on its way from clone to exec. All plans are plain, borrowed values. */
 
-/* Everything a jar's processes need to know. Plain, borrowed, made by the launcher. */
-struct bj_seal_plan {
-	const struct bj_wire_launch *launch;
-	const int *fds;                 /* as in enum bj_wire_fd */
-	int filter_fd;                  /* custom filter, or -1 */
-	const struct bj_cgroup *cgroup; /* NULL: none */
-	const char *python;             /* interpreters, as paths inside the jar */
-	const char *bash;
+/* How to build a jar. */
+struct bj_seal_build {
+	uint64_t tmp_size;
 	enum bj_mounts_proc proc;
+	int spec_fd;    /* a pack with inputs, or -1 */
 	uid_t init_uid; /* of init, inside the jar; the script is BJ_JAR_UID */
 	int init_exe;   /* sealed memory file with the init program */
 };
 
-/* What a process of the jar tells the launcher before it executes something else. */
+/* What holds for the script's process besides its cgroup. */
+struct bj_seal_limits {
+	uint64_t tmp_size;
+	uint32_t pids;
+	bool pids_cgroup; /* a cgroup counts the processes too */
+};
+
+/* What a process of the jar tells the launcher before it executes or runs anything else. */
 struct bj_seal_report {
 	int32_t failed; /* 1: err says why */
 	uint32_t landlock_abi;
@@ -28,14 +30,28 @@ struct bj_seal_report {
 	struct bj_err err;
 };
 
+/* A script to start from nothing. */
+struct bj_seal_script {
+	enum bj_language language;
+	bool check_only;
+	struct bj_seal_limits limits;
+	int stdin_fd, stdout_fd, stderr_fd, verdict_fd, spec_fd;
+	int filter_fd;             /* custom filter, or -1 */
+	const char *python, *bash; /* interpreters, as paths inside the jar */
+};
+
 /* The namespaces of a jar: flags for clone3 of init and for setns of those who join. */
 uint64_t bj_seal_namespaces(void);
 
-/* In the jar's init: wait for one byte on @sync (identity maps are written), build the jar, send
- * a report on @sync, become the init program. */
-__attribute__((noreturn)) void bj_seal_init(const struct bj_seal_plan *plan, int sync);
+/* In the jar's init: wait for one packet on @sync (identity maps are written), build the jar, send
+ * a report on @sync with a directory for the script attached, become the init program. */
+__attribute__((noreturn)) void bj_seal_init(const struct bj_seal_build *plan, int sync);
+
+/* Steps 2 to 9 of the seal (see seal.c), for a process that has joined the jar. Reads a custom
+ * filter from @filter_fd when it is not -1. *@report gets what holds. */
+int bj_seal_self(const struct bj_seal_limits *limits, int filter_fd, struct bj_seal_report *report);
 
 /* In the script's process, all namespaces joined: seal and execute the interpreter. A report goes
- * to @report (close-on-exec): before the exec with what holds, and after it only when the exec
+ * to @report_fd (close-on-exec): before the exec with what holds, and after it only when the exec
  * failed. */
-__attribute__((noreturn)) void bj_seal_script(const struct bj_seal_plan *plan, int report);
+__attribute__((noreturn)) void bj_seal_script(const struct bj_seal_script *plan, int report_fd);

@@ -82,6 +82,8 @@ static int check_fds(const struct bj_wire_launch *m, const int *fds, struct bj_e
 
 	if (!is_reply_socket(fds[BJ_WIRE_FD_REPLY]))
 		bad = "reply socket";
+	else if (!is_sealed_file(fds[BJ_WIRE_FD_SCRIPT], BJ_WIRE_SCRIPT_MAX))
+		bad = "script";
 	else if (!is_sealed_file(fds[BJ_WIRE_FD_SPEC], BJ_WIRE_SPEC_MAX))
 		bad = "spec";
 	else if (!all_pipes(fds + BJ_WIRE_FD_STDIN, BJ_WIRE_FD_FIXED - BJ_WIRE_FD_STDIN))

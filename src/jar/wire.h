@@ -16,6 +16,7 @@ enum { BJ_WIRE_MAGIC = 0x42454c4c, BJ_WIRE_VERSION = 1 };
 #define BJ_WIRE_TIMEOUT_NS_MAX (UINT64_C(86400) * 1000000000u)
 #define BJ_WIRE_PIDS_MAX       32768u
 #define BJ_WIRE_CPU_MILLI_MAX  1024000u
+#define BJ_WIRE_SCRIPT_MAX     (UINT64_C(16) << 20)
 #define BJ_WIRE_SPEC_MAX       (UINT64_C(256) << 20)
 #define BJ_WIRE_OUT_FILES_MAX  100000u
 #define BJ_WIRE_OUT_BYTES_MAX  (UINT64_C(1) << 40)
@@ -25,13 +26,15 @@ enum bj_wire_flag {
 	BJ_WIRE_CHECK_ONLY = 1 << 0, /* stop after the interpreter's own syntax check */
 	BJ_WIRE_HAS_SECCOMP = 1 << 1,
 	BJ_WIRE_HAS_OUT = 1 << 2,
-	BJ_WIRE_ALL_FLAGS = (1 << 3) - 1,
+	BJ_WIRE_HAS_INPUTS = 1 << 3, /* the jar must be built around them */
+	BJ_WIRE_ALL_FLAGS = (1 << 4) - 1,
 };
 
 /* Descriptors of a launch, in this order; the two last only with their flag. */
 enum bj_wire_fd {
 	BJ_WIRE_FD_REPLY,   /* seqpacket socket: replies; its end of file cancels the run */
-	BJ_WIRE_FD_SPEC,    /* sealed memory file: a pack */
+	BJ_WIRE_FD_SCRIPT,  /* sealed memory file: the text */
+	BJ_WIRE_FD_SPEC,    /* sealed memory file: a pack of arguments, environment, inputs */
 	BJ_WIRE_FD_STDIN,   /* pipe */
 	BJ_WIRE_FD_STDOUT,  /* pipe */
 	BJ_WIRE_FD_STDERR,  /* pipe */

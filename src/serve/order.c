@@ -370,16 +370,6 @@ static int read_files(struct reading *r, const char *field, const json_t *v)
 	return 0;
 }
 
-static int read_name(struct reading *r, const char *field, const json_t *v)
-{
-	const char *name = plain_text(v);
-
-	if (!name || !bj_pack_name_ok(name, strlen(name)))
-		return bad(r, field, "a plain file name is needed");
-	r->order->spec.name = name;
-	return 0;
-}
-
 /* In this order: the profile decides what the limits are held against. */
 static const struct {
 	const char *name;
@@ -394,7 +384,6 @@ static const struct {
 	{ "network", read_network, false }, { "trust", read_trust, false },
 	{ "stdin", read_stdin, false },     { "env", read_env, false },
 	{ "args", read_args, false },       { "files", read_files, false },
-	{ "name", read_name, false },
 };
 
 static int refuse_unknown(struct reading *r)

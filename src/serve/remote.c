@@ -121,8 +121,6 @@ static char *make_order(const struct bj_spec *spec, const struct bj_settings *se
 	int r = put(order, "script", json_stringn(spec->script, spec->script_size));
 
 	r |= put(order, "language", json_string(bj_language_name(spec->language)));
-	if (spec->name)
-		r |= put(order, "name", json_string(spec->name));
 	r |= put_limits(order, settings);
 	r |= put_lists(order, spec);
 	if (r == 0)

@@ -40,7 +40,7 @@ static void must_be_sane(const struct bj_wire_launch *m, const enum kind *given,
 	    m->out_bytes > BJ_WIRE_OUT_BYTES_MAX)
 		abort();
 	if (n < BJ_WIRE_FD_FIXED || given[BJ_WIRE_FD_REPLY] != SOCKET ||
-	    given[BJ_WIRE_FD_SPEC] != SEALED)
+	    given[BJ_WIRE_FD_SCRIPT] != SEALED || given[BJ_WIRE_FD_SPEC] != SEALED)
 		abort();
 	for (size_t i = BJ_WIRE_FD_STDIN; i < BJ_WIRE_FD_FIXED; i++)
 		if (given[i] != PIPE)
@@ -53,7 +53,7 @@ static void must_be_sane(const struct bj_wire_launch *m, const enum kind *given,
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static int kinds[N_KINDS] = { -1, -1, -1, -1 };
-	static const enum kind right[] = { SOCKET, SEALED, PIPE, PIPE, PIPE, PIPE, SEALED, PIPE };
+	static const enum kind right[] = { SOCKET, SEALED, SEALED, PIPE, PIPE, PIPE, PIPE, SEALED, PIPE };
 	struct bj_wire_launch msg = { 0 };
 	enum kind given[BJ_WIRE_FD_MAX];
 	int fds[BJ_WIRE_FD_MAX];

@@ -168,7 +168,7 @@ static void hostile_heads_are_refused(void **state)
 	static const struct bj_pack_head heads[] = {
 		{ .type = 0 },
 		{ .type = BJ_PACK_END + 1 },
-		{ .type = BJ_PACK_SCRIPT },
+		{ .type = BJ_PACK_ARG },
 		{ .type = BJ_PACK_ENV },
 		{ .type = BJ_PACK_INPUT },
 		{ .type = BJ_PACK_FILE, .name_size = 256 },

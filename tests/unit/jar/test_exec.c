@@ -47,14 +47,12 @@ static void the_environment_is_short_and_fixed(void **state)
 
 	(void)state;
 	setenv("SECRET_OF_THE_CALLER", "x", 1);
-	bj_pack_add(&pack, BJ_PACK_SCRIPT, "a.sh", "echo", 4);
 	assert_int_equal(prepare(&pack, &exec, NULL), 0);
 	assert_int_equal(exec.n_env, 7);
 	assert_string_equal(env(&exec, "HOME"), "/work");
 	assert_string_equal(env(&exec, "BELLJAR_OUT"), "/work/out");
 	assert_null(env(&exec, "SECRET_OF_THE_CALLER"));
-	assert_string_equal(exec.script, "/script/a.sh");
-	assert_int_equal(exec.text_size, 4);
+	assert_string_equal(exec.script, "/script/script.py");
 }
 
 static void the_last_value_wins(void **state)
@@ -63,7 +61,6 @@ static void the_last_value_wins(void **state)
 	struct bj_exec exec;
 
 	(void)state;
-	bj_pack_add(&pack, BJ_PACK_SCRIPT, "a", "", 0);
 	add_string(&pack, BJ_PACK_ENV, "HOME=/one");
 	add_string(&pack, BJ_PACK_ENV, "HOME=/two");
 	add_string(&pack, BJ_PACK_ENV, "HOM=x");
@@ -93,7 +90,6 @@ static void lists_have_a_ceiling(void **state)
 			struct bj_exec exec;
 			char text[32];
 
-			bj_pack_add(&pack, BJ_PACK_SCRIPT, "a", "", 0);
 			for (size_t k = 0; k < rows[i].room + more; k++) {
 				snprintf(text, sizeof(text), "K%zu=", k);
 				add_string(&pack, rows[i].type, text);
@@ -126,25 +122,12 @@ static void bad_records_are_refused(void **state)
 		struct bj_err err = { 0 };
 		struct bj_exec exec;
 
-		bj_pack_add(&pack, BJ_PACK_SCRIPT, "a", "", 0);
 		bj_pack_add(&pack, rows[i].type, "", rows[i].data, rows[i].size);
 		assert_int_equal(prepare(&pack, &exec, &err), -rows[i].code);
 		assert_int_equal(err.code, rows[i].code);
 	}
 }
 
-static void a_spec_without_a_script_is_refused(void **state)
-{
-	AUTO_BUF struct bj_buf pack = { 0 };
-	struct bj_exec exec;
-
-	(void)state;
-	add_string(&pack, BJ_PACK_ARG, "a");
-	assert_int_equal(prepare(&pack, &exec, NULL), -BJ_E_PROTOCOL);
-	assert_int_equal(bj_exec_prepare(&(struct bj_exec){ 0 }, "", 0, NULL), -BJ_E_PROTOCOL);
-}
-
-/* An interpreter that is not there is told as such, not as a failure of the machine. */
 static void a_missing_interpreter_is_named(void **state)
 {
 	AUTO_FD int verdict = bj_fd_memfile("verdict", "", 0);
@@ -187,7 +170,6 @@ int main(void)
 		cmocka_unit_test(the_last_value_wins),
 		cmocka_unit_test(lists_have_a_ceiling),
 		cmocka_unit_test(bad_records_are_refused),
-		cmocka_unit_test(a_spec_without_a_script_is_refused),
 		cmocka_unit_test(a_missing_interpreter_is_named),
 		cmocka_unit_test(every_layer_has_a_name_of_its_own),
 	};

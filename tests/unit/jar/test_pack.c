@@ -13,12 +13,12 @@ static void what_goes_in_comes_out(void **state)
 	size_t pos = 0;
 
 	(void)state;
-	bj_pack_add(&buf, BJ_PACK_SCRIPT, "a.py", "print(1)", 8);
+	bj_pack_add(&buf, BJ_PACK_INPUT, "a.py", "print(1)", 8);
 	bj_pack_add(&buf, BJ_PACK_ARG, "", "", 0);
 	bj_pack_add(&buf, BJ_PACK_END, "", "", 0);
 	assert_false(buf.failed);
 	assert_int_equal(bj_pack_next(buf.data, buf.size, &pos, &rec), 1);
-	assert_int_equal(rec.type, BJ_PACK_SCRIPT);
+	assert_int_equal(rec.type, BJ_PACK_INPUT);
 	assert_string_equal(rec.name, "a.py");
 	assert_int_equal(rec.size, 8);
 	assert_memory_equal(rec.data, "print(1)", 8);
@@ -47,7 +47,7 @@ static void cut_anywhere_it_is_refused(void **state)
 	AUTO_BUF struct bj_buf buf = { 0 };
 
 	(void)state;
-	bj_pack_add(&buf, BJ_PACK_SCRIPT, "a.py", "print(1)", 8);
+	bj_pack_add(&buf, BJ_PACK_INPUT, "a.py", "print(1)", 8);
 	bj_pack_add(&buf, BJ_PACK_INPUT, "data", "12345", 5);
 	bj_pack_add(&buf, BJ_PACK_END, "", "", 0);
 	for (size_t size = 0; size < buf.size; size++) {

@@ -51,6 +51,8 @@ static int set_up(void **state)
 	close(p[0]);
 	close(f->fds[BJ_WIRE_FD_REPLY]);
 	f->fds[BJ_WIRE_FD_REPLY] = pair[0];
+	close(f->fds[BJ_WIRE_FD_SCRIPT]);
+	f->fds[BJ_WIRE_FD_SCRIPT] = bj_fd_memfile("script", "x", 1);
 	close(f->fds[BJ_WIRE_FD_SPEC]);
 	f->fds[BJ_WIRE_FD_SPEC] = bj_fd_memfile("spec", "x", 1);
 	close(f->fds[FILTER]);
@@ -114,7 +116,7 @@ static void every_number_has_its_range(void **state)
 		  { BJ_WIRE_MAGIC, BJ_WIRE_MAGIC },
 		  { 0, 1, UINT32_MAX } },
 		{ "bad version", &f->msg.version, 4, { 1, 1 }, { 0, 2, UINT32_MAX } },
-		{ "bad flags", &f->msg.flags, 4, { 7, 6 }, { 8, 15, UINT32_MAX } },
+		{ "bad flags", &f->msg.flags, 4, { 15, 6 }, { 16, 31, UINT32_MAX } },
 		{ "bad language", &f->msg.language, 4, { 0, 1 }, { 2, 3, UINT32_MAX } },
 		{ "bad memory",
 		  &f->msg.memory,
@@ -209,6 +211,7 @@ static void every_descriptor_has_its_type(void **state)
 		const char *what;
 	} rows[] = {
 		{ BJ_WIRE_FD_REPLY, "reply socket" },
+		{ BJ_WIRE_FD_SCRIPT, "script" },
 		{ BJ_WIRE_FD_SPEC, "spec" },
 		{ BJ_WIRE_FD_STDIN, "a stream" },
 		{ BJ_WIRE_FD_STDOUT, "a stream" },

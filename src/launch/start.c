@@ -5,7 +5,7 @@
  * identity maps, and waits: so the front has one ordinary child to reap, and what the launcher has
  * no right to remove is removed after it. */
 
-#include "jar/launch.h"
+#include "launch/launch.h"
 
 #include "base/cleanup.h"
 #include "base/err.h"

@@ -17,7 +17,7 @@
  * hostile does not make a script run longer. Scheduling is real-time where allowed, so that a
  * loaded machine does not delay the kill; children do not inherit that. */
 
-#include "jar/launch.h"
+#include "launch/launch.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -26,8 +26,8 @@
 #include "base/fd.h"
 #include "jar/creds.h"
 #include "jar/embed.h"
-#include "jar/jar.h"
 #include "jar/layers.h"
+#include "launch/launcher.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -46,21 +46,7 @@
 #include <sys/wait.h>
 
 /* Each jar costs the launcher about eight descriptors; the table is no larger than that allows. */
-enum { MAX_JARS = 4096, FDS_PER_JAR = 12, EVENTS_AT_ONCE = 64, CONTROL = UINT32_MAX };
-
-/* The process that started us, in the place of an index. */
-#define CALLER (UINT32_MAX - 1)
-
-struct launcher {
-	int control, caller;
-	int epoll;
-	struct bj_jar_ground ground;
-	struct bj_err no_cgroups; /* why there are none */
-	struct bj_jar **jars;     /* by index; NULL: free */
-	uint32_t n_slots, n_live;
-	uint64_t serial;
-	uint64_t next_tick; /* when jars are looked at again */
-};
+enum { MAX_JARS = 4096, FDS_PER_JAR = 16, EVENTS_AT_ONCE = 64 };
 
 /* What making, joining, ending and measuring a jar takes. */
 #define CAP_BIT(cap) (UINT64_C(1) << (cap))
@@ -173,7 +159,7 @@ static int build_ground(struct launcher *l, const struct bj_launch_birth *birth,
  */
 static int watch_caller(struct launcher *l, int caller, struct bj_err *err)
 {
-	struct epoll_event ev = { .events = EPOLLIN, .data.u64 = (uint64_t)CALLER << 32 };
+	struct epoll_event ev = { .events = EPOLLIN, .data.u64 = (uint64_t)BJ_EVENT_CALLER << 32 };
 
 	if (caller >= 0 && epoll_ctl(l->epoll, EPOLL_CTL_ADD, caller, &ev) < 0)
 		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot watch the caller");
@@ -182,7 +168,7 @@ static int watch_caller(struct launcher *l, int caller, struct bj_err *err)
 
 static int come_up(struct launcher *l, const struct bj_launch_birth *birth, struct bj_err *err)
 {
-	struct epoll_event ev = { .events = EPOLLIN, .data.u64 = (uint64_t)CONTROL << 32 };
+	struct epoll_event ev = { .events = EPOLLIN, .data.u64 = (uint64_t)BJ_EVENT_CONTROL << 32 };
 
 	raise_nofile(&l->n_slots);
 	/* Two uids a jar: with more jars than that, two of them would share. */
@@ -213,15 +199,18 @@ static void say_hello(struct launcher *l, const struct bj_err *err)
 
 /* --- runs ------------------------------------------------------------------------------------- */
 
-static int watch_jar(struct launcher *l, const struct bj_jar *jar, struct bj_err *err)
+/* Watch what the jar has new to watch. */
+static int watch_jar(struct launcher *l, struct bj_jar *jar, struct bj_err *err)
 {
 	for (uint32_t i = 0; i < BJ_JAR_EV_COUNT; i++) {
 		struct epoll_event ev = { .events = EPOLLIN,
 					  .data.u64 = (uint64_t)jar->index << 32 | i };
 
-		if (jar->watch[i] >= 0 &&
-		    epoll_ctl(l->epoll, EPOLL_CTL_ADD, jar->watch[i], &ev) < 0)
+		if (jar->watch[i] < 0 || jar->watched[i])
+			continue;
+		if (epoll_ctl(l->epoll, EPOLL_CTL_ADD, jar->watch[i], &ev) < 0)
 			return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot watch a jar");
+		jar->watched[i] = true;
 	}
 	return 0;
 }
@@ -237,30 +226,18 @@ static void refuse(int reply_fd, const struct bj_err *err)
 	bj_fd_send(reply_fd, &reply, sizeof(reply), NULL, 0);
 }
 
-/* The jar is over: give everything back, then say so. */
-static void finish(struct launcher *l, struct bj_jar *jar)
-{
-	const int reply_fd = jar->watch[BJ_JAR_EV_REPLY];
-
-	l->jars[jar->index] = NULL;
-	l->n_live--;
-	bj_jar_done(jar);
-	if (reply_fd >= 0) {
-		bj_fd_send(reply_fd, &jar->reply, sizeof(jar->reply), NULL, 0);
-		close(reply_fd);
-	}
-	free(jar);
-}
-
-static struct bj_jar *new_jar(struct launcher *l)
+struct bj_jar *launcher_new_jar(struct launcher *l)
 {
 	struct bj_jar *jar = l->n_live < l->n_slots ? calloc(1, sizeof(*jar)) : NULL;
 
 	if (!jar)
 		return NULL;
+	bj_jar_init(jar);
 	while (l->jars[jar->index])
 		jar->index++;
 	jar->serial = l->serial++;
+	l->jars[jar->index] = jar;
+	l->n_live++;
 	return jar;
 }
 
@@ -275,10 +252,55 @@ static void explain(const struct launcher *l, struct bj_err *err)
 			   l->no_cgroups.msg);
 }
 
-static void launch(struct launcher *l, const struct bj_wire_launch *msg, int *fds, size_t n_fds)
+/* What comes next for a jar that waits for nothing. */
+static int next_step(struct launcher *l, struct bj_jar *jar, struct bj_err *err)
+{
+	if (jar->phase == BJ_JAR_EMPTY && (!jar->has_run || pool_fits(l, &jar->run)))
+		return pool_fill(l, jar, err);
+	if (jar->phase == BJ_JAR_EMPTY)
+		return bj_jar_fill_cold(jar, &l->ground, err);
+	if (jar->phase == BJ_JAR_WAITING && jar->has_run)
+		return bj_jar_go(jar, err);
+	return 0;
+}
+
+void launcher_advance(struct launcher *l, struct bj_jar *jar)
 {
 	struct bj_err err = { 0 };
-	struct bj_jar *jar = new_jar(l);
+
+	if (next_step(l, jar, &err) < 0 || watch_jar(l, jar, &err) < 0) {
+		bj_jar_fail(jar, &err);
+		if (!jar->has_run)
+			pool_failed(l);
+	}
+	if (jar->dying)
+		bj_jar_reply_early(jar);
+	if (!bj_jar_over(jar))
+		return;
+	if (jar->failed && !jar->has_run)
+		pool_failed(l);
+	l->jars[jar->index] = NULL;
+	l->n_live--;
+	bj_jar_done(jar);
+	free(jar);
+}
+
+/* A jar for this run: one that waits or is on its way, else a new one. */
+static struct bj_jar *find_jar(struct launcher *l, const struct bj_wire_launch *msg)
+{
+	struct bj_jar *jar = pool_fits(l, msg) ? pool_take(l) : NULL;
+
+	return jar ? jar : launcher_new_jar(l);
+}
+
+static void launch(struct launcher *l, const struct bj_wire_launch *msg, int *fds, size_t n_fds)
+{
+	const struct bj_jar_shape shape = {
+		.limits = { .memory = msg->memory, .cpu_milli = msg->cpu_milli, .pids = msg->pids },
+		.tmp_size = msg->tmp_size
+	};
+	struct bj_err err = { 0 };
+	struct bj_jar *jar = find_jar(l, msg);
 
 	if (!jar) {
 		bj_err_set(&err, BJ_E_LIMIT, 0, "%u jars are open already; try again later",
@@ -288,20 +310,15 @@ static void launch(struct launcher *l, const struct bj_wire_launch *msg, int *fd
 			close(fds[i]);
 		return;
 	}
-	if (bj_jar_start(jar, &l->ground, msg, fds, n_fds, &err) < 0) {
+
+	const bool fresh = jar->init_pid == 0;
+
+	bj_jar_attach(jar, msg, fds);
+	if (fresh && bj_jar_build(jar, &l->ground, &shape, &err) < 0) {
 		explain(l, &err);
-		refuse(jar->watch[BJ_JAR_EV_REPLY], &err);
-		close(jar->watch[BJ_JAR_EV_REPLY]);
-		free(jar);
-		return;
+		bj_jar_fail(jar, &err);
 	}
-	l->jars[jar->index] = jar;
-	l->n_live++;
-	if (watch_jar(l, jar, &err) < 0) {
-		jar->failed = true;
-		jar->reply.err = err;
-		bj_jar_kill(jar, BJ_CAUSE_INFRASTRUCTURE);
-	}
+	launcher_advance(l, jar);
 }
 
 /* One message from the front. False when the front is gone. */
@@ -329,9 +346,8 @@ static bool handle_control(struct launcher *l)
 	return true;
 }
 
-static void handle_jar(struct launcher *l, uint64_t data)
+static void handle_jar(struct launcher *l, uint32_t index, uint32_t event)
 {
-	const uint32_t index = (uint32_t)(data >> 32), event = (uint32_t)data;
 	struct bj_jar *jar = index < l->n_slots ? l->jars[index] : NULL;
 
 	/* An earlier event of the same batch may have ended the jar, or taken back the watch. */
@@ -339,16 +355,26 @@ static void handle_jar(struct launcher *l, uint64_t data)
 		return;
 	if (event == BJ_JAR_EV_OOM)
 		epoll_ctl(l->epoll, EPOLL_CTL_DEL, jar->watch[event], NULL);
-	if (bj_jar_handle(jar, &l->ground, (enum bj_jar_event)event) > 0) {
-		finish(l, jar);
-		return;
-	}
-	if (event == BJ_JAR_EV_MAIN && jar->collecting) {
-		struct epoll_event ev = { .events = EPOLLIN,
-					  .data.u64 = (uint64_t)index << 32 | BJ_JAR_EV_COLLECT };
+	bj_jar_handle(jar, &l->ground, (enum bj_jar_event)event);
+	launcher_advance(l, jar);
+}
 
-		epoll_ctl(l->epoll, EPOLL_CTL_ADD, jar->watch[BJ_JAR_EV_COLLECT], &ev);
-	}
+/* False when the front is gone. */
+static bool handle_event(struct launcher *l, uint64_t data)
+{
+	const uint32_t what = (uint32_t)(data >> 32);
+
+	if (what == BJ_EVENT_CONTROL)
+		return handle_control(l);
+	if (what == BJ_EVENT_CALLER)
+		return false;
+	if (what == BJ_EVENT_ZYGOTE)
+		pool_zygote_ready(l);
+	else if (what == BJ_EVENT_ZYGOTE_DEAD)
+		pool_zygote_dead(l);
+	else
+		handle_jar(l, what, (uint32_t)data);
+	return true;
 }
 
 /* --- time ------------------------------------------------------------------------------------- */
@@ -366,10 +392,10 @@ static uint64_t check_deadlines(struct launcher *l)
 		if (!jar)
 			continue;
 		seen++;
-		if (jar->dying)
+		if (jar->dying || jar->deadline == 0)
 			continue;
 		if (jar->deadline <= now)
-			bj_jar_kill(jar, BJ_CAUSE_TIMEOUT);
+			bj_jar_expire(jar);
 		else if (tick)
 			bj_jar_tick(jar);
 		if (!jar->dying && (next == 0 || jar->deadline < next))
@@ -390,24 +416,26 @@ static int wait_events(struct launcher *l, struct epoll_event *events, uint64_t 
 	return epoll_pwait2(l->epoll, events, EVENTS_AT_ONCE, next ? &ts : NULL, NULL);
 }
 
-/* The front is gone: end what runs, and wait until it is gone. */
+/* The front is gone: end what runs, and wait until it is gone, but not forever: our own end takes
+ * the rest along. */
 static void end_all(struct launcher *l)
 {
+	const uint64_t limit = bj_clock_now() + BJ_JAR_BUILD_NS;
 	struct epoll_event events[EVENTS_AT_ONCE];
 
 	epoll_ctl(l->epoll, EPOLL_CTL_DEL, l->control, NULL);
 	if (l->caller >= 0)
 		epoll_ctl(l->epoll, EPOLL_CTL_DEL, l->caller, NULL);
+	l->pool.target = 0;
+	bj_zygote_stop(&l->pool.zygote);
 	for (uint32_t i = 0; i < l->n_slots; i++)
 		if (l->jars[i])
 			bj_jar_kill(l->jars[i], BJ_CAUSE_CANCELLED);
-	while (l->n_live > 0) {
-		const int n = epoll_wait(l->epoll, events, EVENTS_AT_ONCE, 10000);
+	while (l->n_live > 0 && bj_clock_now() < limit) {
+		const int n = epoll_wait(l->epoll, events, EVENTS_AT_ONCE, 1000);
 
-		if (n == 0)
-			break; /* our own end takes the rest along */
 		for (int i = 0; i < n; i++)
-			handle_jar(l, events[i].data.u64);
+			handle_event(l, events[i].data.u64);
 	}
 }
 
@@ -418,14 +446,10 @@ static void loop(struct launcher *l)
 	for (;;) {
 		const int n = wait_events(l, events, check_deadlines(l));
 
-		for (int i = 0; i < n; i++) {
-			const uint64_t who = events[i].data.u64 >> 32;
-
-			if (who != CONTROL && who != CALLER)
-				handle_jar(l, events[i].data.u64);
-			else if (who == CALLER || !handle_control(l))
+		for (int i = 0; i < n; i++)
+			if (!handle_event(l, events[i].data.u64))
 				return;
-		}
+		pool_refill(l);
 	}
 }
 
@@ -441,14 +465,18 @@ void bj_launch_main(const struct bj_launch_birth *birth, const struct bj_launch_
 			    .bash = settings->bash,
 			    .proc = settings->proc,
 			    .own_uids = birth->uids > 0,
-			    .uid_base = 1,
 			    .uid_count = birth->uids },
+		.pool = { .target = settings->slots,
+			  .shape = settings->shape,
+			  .modules = settings->modules,
+			  .zygote = { .pidfd = -1, .sock = -1 } },
 	};
 	struct bj_err err = { 0 };
 	const bool up = come_up(&l, birth, &err) == 0;
 
 	say_hello(&l, up ? NULL : &err);
 	if (up) {
+		pool_refill(&l);
 		loop(&l);
 		end_all(&l);
 	}

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "belljar.h"
-#include "jar/mounts.h"
+#include "jar/jar.h"
 
 #include <sys/types.h>
 
@@ -15,7 +15,10 @@ struct bj_launch_settings {
 	uint64_t required; /* layers that must hold */
 	const char *python, *bash;
 	enum bj_mounts_proc proc;
-	bool bound; /* the death of the caller ends the launcher */
+	bool bound;                 /* the death of the caller ends the launcher */
+	uint32_t slots;             /* Python interpreters that wait for scripts; 0: none */
+	struct bj_jar_shape shape;  /* what their jars are built for */
+	const char *const *modules; /* imported ahead of time, NULL-terminated; NULL: none */
 };
 
 /* Front's side. Thread-safe once made. */

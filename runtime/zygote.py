@@ -1,0 +1,82 @@
+
+
+# From here on: the zygote. It imports what scripts often want, then waits. For each request it
+# forks a process into a jar, which seals itself, warms up, and waits for its one script. The
+# zygote itself never runs foreign code.
+
+SCRIPT = "/script/script.py"
+
+
+def preload(names):
+    import os
+
+    # A library that starts threads cannot be forked. These keep to one; the script's own
+    # environment does not show them.
+    quiet = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
+    os.environ.update(dict.fromkeys(quiet, "1"))
+    for name in names:
+        try:
+            __import__(name)
+        except Exception:
+            pass  # not in this image: scripts that want it say so themselves
+    for name in quiet:
+        del os.environ[name]
+
+
+def warm_up():
+    """Touch what a script touches, so that its pages are the jar's own before it comes."""
+    names = {"__name__": "__main__"}
+    exec(compile("x = [str(i) for i in range(64)]\nprint(x, 1.5, {'a': x})\n", SCRIPT, "exec"), names)
+    sys.stdout.flush()
+    compile("def f(a):\n    try:\n        return a + 1\n    except ValueError as e:\n        raise\n", SCRIPT, "exec")
+    gc.collect()
+
+
+def fresh_random():
+    """What was seeded in the zygote is the same in all its slots."""
+    if "random" in sys.modules:
+        sys.modules["random"].seed()
+    if "numpy.random" in sys.modules:
+        sys.modules["numpy.random"].seed()
+
+
+def slot(lib):
+    import os
+
+    if lib.bj_slot_seal() != 0:
+        posix._exit(1)
+    try:
+        warm_up()
+    except OSError:
+        pass  # no /dev/null to print to
+    lib.bj_slot_ready()
+    check_only = lib.bj_slot_wait()
+    if check_only < 0:
+        posix._exit(1)
+    lib.bj_slot_text.restype = sys.modules["ctypes"].c_char_p
+    texts = []
+    for kind in 0, 1:
+        texts.append([os.fsdecode(lib.bj_slot_text(kind, i)) for i in range(lib.bj_slot_count(kind))])
+    for entry in texts[1]:
+        name, _, value = entry.partition("=")
+        os.environ[name] = value
+    fresh_random()
+    gc.enable()
+    start(SCRIPT, check_only == 1, texts[0])
+
+
+def zygote(library, modules):
+    import ctypes
+
+    lib = ctypes.PyDLL(library)
+    preload(modules)
+    sys.argv[:] = [""]
+    gc.disable()
+    gc.collect()
+    gc.freeze()
+    if lib.bj_slot_serve() == 1:
+        slot(lib)
+    posix._exit(1)
+
+
+zygote(sys.argv[1], sys.argv[2:])

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Slots that wait for scripts. Refilling happens between events, a few jars at a time, so that a
+ * run that arrives meanwhile does not wait for it. */
+
+#include "base/clock.h"
+#include "base/err.h"
+#include "launch/launcher.h"
+
+#include <sys/epoll.h>
+
+#define REST_NS UINT64_C(1000000000)
+
+enum {
+	BUILD_AT_ONCE = 2,       /* slots on their way */
+	ZYGOTE_RUNS = 5000,      /* then a new one: its slots share one address layout */
+	ZYGOTE_MAX_FAILURES = 3, /* then every run is cold */
+};
+
+bool pool_fits(const struct launcher *l, const struct bj_wire_launch *run)
+{
+	return l->pool.target > 0 && l->pool.zygote.pid > 0 && run->language == BJ_LANG_PYTHON &&
+	       !(run->flags & (BJ_WIRE_HAS_SECCOMP | BJ_WIRE_HAS_INPUTS)) &&
+	       run->tmp_size == l->pool.shape.tmp_size && run->pids <= l->pool.shape.limits.pids;
+}
+
+/* A jar of the pool that no run has yet. */
+static bool is_free(const struct bj_jar *jar)
+{
+	return jar && !jar->has_run && !jar->dying;
+}
+
+struct bj_jar *pool_take(struct launcher *l)
+{
+	struct bj_jar *best = NULL;
+
+	for (uint32_t i = 0, seen = 0; seen < l->n_live && i < l->n_slots; i++) {
+		struct bj_jar *jar = l->jars[i];
+
+		seen += jar != NULL;
+		if (!is_free(jar))
+			continue;
+		if (jar->phase == BJ_JAR_WAITING)
+			return jar;
+		if (!best || jar->phase > best->phase)
+			best = jar;
+	}
+	return best;
+}
+
+int pool_fill(struct launcher *l, struct bj_jar *jar, struct bj_err *err)
+{
+	const struct bj_seal_limits limits = { .tmp_size = jar->tmp_size,
+					       .pids = l->pool.shape.limits.pids,
+					       .pids_cgroup = jar->cgroup != NULL };
+	struct bj_zygote_slot slot;
+	const int r = bj_zygote_spawn(&l->pool.zygote, jar->watch[BJ_JAR_EV_INIT], jar->cgroup,
+				      &limits, &slot, err);
+
+	if (r == 0)
+		bj_jar_fill_warm(jar, slot.pid_fd, slot.report_fd, slot.slot_fd);
+	return r;
+}
+
+static void watch(struct launcher *l, int fd, uint32_t what)
+{
+	struct epoll_event ev = { .events = EPOLLIN, .data.u64 = (uint64_t)what << 32 };
+
+	epoll_ctl(l->epoll, EPOLL_CTL_ADD, fd, &ev);
+}
+
+static void start_zygote(struct launcher *l)
+{
+	struct bj_err err;
+
+	if (bj_zygote_start(&l->pool.zygote, l->ground.python, l->pool.modules, &err) < 0) {
+		l->pool.zygote_failures++;
+		return;
+	}
+	l->pool.zygote_since = bj_clock_now();
+	watch(l, l->pool.zygote.sock, BJ_EVENT_ZYGOTE);
+	watch(l, l->pool.zygote.pidfd, BJ_EVENT_ZYGOTE_DEAD);
+}
+
+void pool_zygote_ready(struct launcher *l)
+{
+	struct epoll_event none = { 0 };
+
+	/* It says nothing more: its death shows on the pidfd. */
+	epoll_ctl(l->epoll, EPOLL_CTL_DEL, l->pool.zygote.sock, &none);
+	l->pool.zygote.ready = true;
+	l->pool.zygote_failures = 0;
+}
+
+void pool_zygote_dead(struct launcher *l)
+{
+	if (!l->pool.zygote.ready)
+		l->pool.zygote_failures++;
+	bj_zygote_stop(&l->pool.zygote);
+}
+
+static uint32_t count_free(const struct launcher *l, uint32_t *ret_coming)
+{
+	uint32_t n = 0, coming = 0;
+
+	for (uint32_t i = 0, seen = 0; seen < l->n_live && i < l->n_slots; i++) {
+		seen += l->jars[i] != NULL;
+		if (is_free(l->jars[i])) {
+			n++;
+			coming += l->jars[i]->phase != BJ_JAR_WAITING;
+		}
+	}
+	*ret_coming = coming;
+	return n;
+}
+
+static void refill_zygote(struct launcher *l)
+{
+	struct bj_zygote *z = &l->pool.zygote;
+	const bool stuck = z->pid > 0 && !z->ready &&
+			   bj_clock_now() - l->pool.zygote_since > 6 * BJ_JAR_BUILD_NS;
+
+	if (stuck || z->spawned > ZYGOTE_RUNS)
+		pool_zygote_dead(l);
+	if (z->pid <= 0 && l->pool.zygote_failures < ZYGOTE_MAX_FAILURES)
+		start_zygote(l);
+}
+
+void pool_failed(struct launcher *l)
+{
+	l->pool.resume = bj_clock_now() + REST_NS;
+}
+
+void pool_refill(struct launcher *l)
+{
+	uint32_t coming = 0;
+
+	if (l->pool.target == 0 || bj_clock_now() < l->pool.resume)
+		return;
+	refill_zygote(l);
+	if (!l->pool.zygote.ready)
+		return;
+	for (uint32_t n = count_free(l, &coming); n < l->pool.target && coming < BUILD_AT_ONCE;
+	     n++, coming++) {
+		struct bj_jar *jar = launcher_new_jar(l);
+		struct bj_err err = { 0 };
+
+		if (!jar)
+			return;
+		if (bj_jar_build(jar, &l->ground, &l->pool.shape, &err) < 0)
+			bj_jar_fail(jar, &err);
+		launcher_advance(l, jar);
+	}
+}

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* The C side of a zygote, loaded by the image's own Python through ctypes. It forks where Python
+ * could not: through a helper that joins a jar's cgroup and namespaces first. It needs no header of
+ * Python, only three functions that every CPython exports.
+ *
+ * The functions are called in this order: bj_slot_serve() returns 1 in a new process inside a jar;
+ * that process seals itself, warms up in Python, says that it is ready, and waits for its script.
+ * State is in one static value because a process has one slot and one thread. */
+
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "base/fd.h"
+#include "jar/exec.h"
+#include "jar/layers.h"
+#include "jar/mounts.h"
+#include "jar/script.h"
+#include "jar/sys.h"
+#include "warm/spawn.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#define EXPORT __attribute__((visibility("default")))
+
+int bj_slot_serve(void);
+int bj_slot_seal(void);
+int bj_slot_ready(void);
+int bj_slot_wait(void);
+int bj_slot_count(int kind);
+const char *bj_slot_text(int kind, int i);
+
+enum { FD_SLOT = 3, FD_REPORT = 4, FD_FIRST_UNUSED = 5 };
+
+static struct {
+	struct bj_seal_limits limits;
+	int slot_fd, report_fd;
+	struct bj_seal_report report;
+	struct bj_exec exec; /* arguments and environment of the run */
+} slot;
+
+/* --- in the zygote ---------------------------------------------------------------------------- */
+
+static void call_python(const char *name)
+{
+	void (*function)(void) = NULL;
+
+	*(void **)&function = dlsym(RTLD_DEFAULT, name);
+	if (function)
+		function();
+}
+
+static int join(const struct bj_spawn *msg, const int *fds, struct bj_err *err)
+{
+	const int *tasks = fds + BJ_SPAWN_FIXED + (msg->has_birth ? 1 : 0);
+
+	for (uint32_t i = 0; i < msg->n_tasks; i++)
+		if (write(tasks[i], "0", 1) != 1)
+			return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot join a cgroup");
+	if (setns(fds[BJ_SPAWN_INIT], (int)bj_seal_namespaces()) < 0)
+		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot join the jar");
+	return 0;
+}
+
+/* In the helper. Returns true in the new process only; the helper tells its pid and ends. */
+static bool fork_into(const struct bj_spawn *msg, const int *fds, int pid_fd)
+{
+	struct bj_seal_report report = { .failed = 1 };
+
+	if (join(msg, fds, &report.err) == 0) {
+		call_python("PyOS_BeforeFork");
+
+		const pid_t pid = fork();
+
+		if (pid == 0) {
+			call_python("PyOS_AfterFork_Child");
+			slot.limits = msg->limits;
+			slot.slot_fd = fds[BJ_SPAWN_SLOT];
+			slot.report_fd = fds[BJ_SPAWN_REPORT];
+			return true;
+		}
+		if (pid > 0 && write(pid_fd, &pid, sizeof(pid)) == sizeof(pid))
+			_exit(0);
+		bj_err_set(&report.err, BJ_E_SYSTEM, errno, "cannot fork into the jar");
+	}
+	bj_fd_write_all(fds[BJ_SPAWN_REPORT], &report, sizeof(report));
+	_exit(1);
+}
+
+/* Wait for the helper, then pass the pid on: now that the helper is gone, the new process is a
+ * child of the launcher, which can wait for it. */
+static void pass_pid_on(pid_t helper, int from, int to)
+{
+	pid_t pid = 0;
+	const int r = bj_fd_read_exact(from, &pid, sizeof(pid));
+
+	if (helper > 0)
+		waitpid(helper, NULL, 0);
+	if (r == 0 && write(to, &pid, sizeof(pid)) != sizeof(pid))
+		kill(pid, SIGKILL); /* nobody will ever look after it */
+}
+
+/* One request. 1 in the new process, 0 in the zygote, negative when the launcher is gone. */
+static int serve_one(void)
+{
+	struct bj_spawn msg;
+	int fds[BJ_SPAWN_MAX], own[2], pidfd = -1;
+	size_t n = 0;
+	const ssize_t got =
+		bj_fd_recv(BJ_ZYGOTE_SOCKET, &msg, sizeof(msg), fds, BJ_SPAWN_MAX, &n, 0);
+
+	if (got != sizeof(msg) || msg.n_tasks > BJ_SPAWN_MAX_TASKS ||
+	    n != (size_t)BJ_SPAWN_FIXED + !!msg.has_birth + msg.n_tasks ||
+	    pipe2(own, O_CLOEXEC) < 0)
+		return -1;
+
+	const pid_t helper = bj_sys_clone3(0, &pidfd, msg.has_birth ? fds[BJ_SPAWN_FIXED] : -1);
+
+	if (helper == 0 && fork_into(&msg, fds, own[1]))
+		return 1;
+	close(own[1]);
+	pass_pid_on(helper, own[0], fds[BJ_SPAWN_PID]);
+	close(own[0]);
+	for (size_t i = 0; i < n; i++)
+		close(fds[i]);
+	if (pidfd >= 0)
+		close(pidfd);
+	return 0;
+}
+
+EXPORT int bj_slot_serve(void)
+{
+	int r;
+
+	if (send(BJ_ZYGOTE_SOCKET, "r", 1, MSG_NOSIGNAL) != 1)
+		return -1;
+	while ((r = serve_one()) == 0)
+		;
+	return r;
+}
+
+/* --- in the slot ------------------------------------------------------------------------------ */
+
+/* The slot's own socket at 3, the report at 4, nothing else but streams that lead nowhere. */
+static int place_fds(struct bj_err *err)
+{
+	const int sock = fcntl(slot.slot_fd, F_DUPFD_CLOEXEC, 64);
+	const int report = fcntl(slot.report_fd, F_DUPFD_CLOEXEC, 64);
+	const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	for (int fd = 0; null >= 0 && fd < 3; fd++)
+		dup2(null, fd);
+	if (dup3(sock, FD_SLOT, O_CLOEXEC) < 0 || dup3(report, FD_REPORT, O_CLOEXEC) < 0)
+		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot place a descriptor");
+	if (!bj_layer_faulty(BJ_LAYER_CLOSED_FDS) && close_range(FD_FIRST_UNUSED, ~0u, 0) < 0)
+		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot close descriptors");
+	return 0;
+}
+
+static int enter(struct bj_err *err)
+{
+	sigset_t none;
+
+	if (!bj_layer_faulty(BJ_LAYER_SESSION) && setsid() < 0)
+		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot start a session");
+	signal(SIGSYS, SIG_IGN); /* as in seal.c */
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	umask(022);
+	if (chdir(BJ_JAR_WORK) < 0)
+		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot enter " BJ_JAR_WORK);
+	return place_fds(err);
+}
+
+EXPORT int bj_slot_seal(void)
+{
+	struct bj_seal_report *report = &slot.report;
+	int r = enter(&report->err);
+
+	if (r < 0) {
+		report->failed = 1;
+		bj_fd_write_all(slot.report_fd, report, sizeof(*report));
+		return -1;
+	}
+	r = bj_seal_self(&slot.limits, -1, report);
+	/* The change of uid hid our own /proc/self from us; an exec would have shown it again. */
+	if (r == 0 && prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) < 0) {
+		r = bj_err_set(&report->err, BJ_E_SYSTEM, errno, "cannot see /proc/self");
+		report->failed = 1;
+	}
+	if (r < 0)
+		bj_fd_write_all(FD_REPORT, report, sizeof(*report));
+	return r < 0 ? -1 : 0;
+}
+
+EXPORT int bj_slot_ready(void)
+{
+	const int r = bj_fd_write_all(FD_REPORT, &slot.report, sizeof(slot.report));
+
+	close(FD_REPORT);
+	return r;
+}
+
+static int read_spec(int fd, struct bj_err *err)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) < 0 || st.st_size <= 0)
+		return -1;
+
+	/* Kept for the life of the process: arguments and environment point into it. */
+	const void *pack = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+
+	if (pack == MAP_FAILED)
+		return -1;
+	return bj_exec_prepare(&slot.exec, pack, (size_t)st.st_size, err);
+}
+
+/* Wait for the script. 0: run it, 1: only check it, negative: there is none. */
+EXPORT int bj_slot_wait(void)
+{
+	struct bj_slot_go go;
+	struct bj_err err;
+	int fds[BJ_SLOT_FDS];
+	size_t n = 0;
+	const ssize_t got = bj_fd_recv(FD_SLOT, &go, sizeof(go), fds, BJ_SLOT_FDS, &n, 0);
+
+	if (got != sizeof(go) || n != BJ_SLOT_FDS)
+		return -1;
+	for (int fd = 0; fd < 3; fd++)
+		if (dup2(fds[BJ_SLOT_STDIN + fd], fd) < 0)
+			return -1;
+	if (read_spec(fds[BJ_SLOT_SPEC], &err) < 0 || dup2(fds[BJ_SLOT_VERDICT], FD_SLOT) < 0)
+		return -1;
+	close_range(FD_SLOT + 1, ~0u, 0);
+	return go.check_only != 0;
+}
+
+/* Arguments are kind 0, environment entries kind 1. */
+EXPORT int bj_slot_count(int kind)
+{
+	return (int)(kind == 0 ? slot.exec.n_args : slot.exec.n_env);
+}
+
+EXPORT const char *bj_slot_text(int kind, int i)
+{
+	return kind == 0 ? slot.exec.args[i] : slot.exec.env[i];
+}

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "warm/zygote.h"
+
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "base/fd.h"
+#include "jar/cgroup_find.h"
+#include "jar/creds.h"
+#include "jar/mount_api.h"
+#include "jar/sys.h"
+#include "warm/embed.h"
+#include "warm/spawn.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+enum { MAX_MODULES = 64 };
+
+#define LIBRARY "zygote.so"
+
+/* --- the process ------------------------------------------------------------------------------ */
+
+/* See what a jar sees, plus one file system with our library in it. */
+static int enter_template(struct bj_err *err)
+{
+	static const char *const options[] = { "mode=0755", NULL };
+
+	if (unshare(CLONE_NEWNS) < 0)
+		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot leave the launcher's mounts");
+	AUTO_FD int root = bj_mount_clone(AT_FDCWD, BJ_TEMPLATE, 0, err);
+	AUTO_FD int files =
+		bj_mount_new("tmpfs", options, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV, err);
+	if (root < 0 || files < 0)
+		return -1;
+	if (bj_mount_write_file(files, LIBRARY, bj_embed_slot, bj_embed_slot_size, 0555, err) < 0 ||
+	    bj_mount_attach(root, AT_FDCWD, BJ_TEMPLATE, err) < 0 ||
+	    bj_mount_attach(files, root, "script", err) < 0)
+		return -1;
+	if (fchdir(root) < 0 || bj_sys_pivot_root(".", ".") < 0 || umount2(".", MNT_DETACH) < 0 ||
+	    chdir("/") < 0)
+		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot enter the zygote's root");
+	return 0;
+}
+
+__attribute__((noreturn)) static void become_zygote(const char *python, const char *const *modules,
+						    int sock)
+{
+	static char *const envp[] = { (char *)"PATH=/usr/local/bin:/usr/bin:/bin",
+				      (char *)"HOME=" BJ_JAR_WORK,
+				      (char *)"TMPDIR=/tmp",
+				      (char *)"LANG=C.UTF-8",
+				      (char *)"USER=nobody",
+				      (char *)"LOGNAME=nobody",
+				      (char *)"BELLJAR_OUT=" BJ_JAR_OUT,
+				      NULL };
+	char *argv[MAX_MODULES + 6] = { (char *)python, (char *)"-I", (char *)"-c",
+					(char *)bj_embed_zygote,
+					(char *)BJ_JAR_SCRIPT "/" LIBRARY };
+	struct bj_err err;
+
+	signal(SIGPIPE, SIG_DFL);
+	signal(SIGXCPU, SIG_DFL);
+	if (dup3(sock, BJ_ZYGOTE_SOCKET, 0) < 0 || enter_template(&err) < 0 ||
+	    bj_creds_keep_over_exec(&err) < 0)
+		_exit(1);
+	close_range(BJ_ZYGOTE_SOCKET + 1, ~0u, 0);
+	for (size_t i = 0; modules && modules[i] && i < MAX_MODULES; i++)
+		argv[5 + i] = (char *)modules[i];
+	execve(python, argv, envp);
+	_exit(127);
+}
+
+/* --- the launcher's side ---------------------------------------------------------------------- */
+
+int bj_zygote_start(struct bj_zygote *z, const char *python, const char *const *modules,
+		    struct bj_err *err)
+{
+	int pair[2], pidfd = -1;
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot make a socket pair");
+
+	const pid_t pid = bj_sys_clone3(0, &pidfd, -1);
+
+	if (pid == 0)
+		become_zygote(python, modules, pair[1]);
+	close(pair[1]);
+	if (pid < 0) {
+		close(pair[0]);
+		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot start a zygote");
+	}
+	*z = (struct bj_zygote){ .pid = pid, .pidfd = pidfd, .sock = pair[0] };
+	return 0;
+}
+
+void bj_zygote_stop(struct bj_zygote *z)
+{
+	if (z->pid <= 0)
+		return;
+	kill(z->pid, SIGKILL);
+	waitpid(z->pid, NULL, 0);
+	close(z->sock);
+	close(z->pidfd);
+	*z = (struct bj_zygote){ .pidfd = -1, .sock = -1 };
+}
+
+static int make_ends(int *pid, int *report, int *sock)
+{
+	if (pipe2(pid, O_CLOEXEC) < 0)
+		return -1;
+	if (pipe2(report, O_CLOEXEC) == 0) {
+		if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sock) == 0)
+			return 0;
+		close(report[0]);
+		close(report[1]);
+	}
+	close(pid[0]);
+	close(pid[1]);
+	return -1;
+}
+
+/* The descriptors of a request, in the order of enum bj_spawn_fd. */
+static size_t list_fds(const struct bj_cgroup *cgroup, struct bj_spawn *msg, int *fds)
+{
+	size_t n = BJ_SPAWN_FIXED;
+
+	if (!cgroup)
+		return n;
+	if (bj_cgroup_birth_fd(cgroup) >= 0) {
+		msg->has_birth = 1;
+		fds[n++] = bj_cgroup_birth_fd(cgroup);
+	}
+	for (int h = 0; h < BJ_HIER_COUNT; h++)
+		if (bj_cgroup_tasks(cgroup)[h] >= 0) {
+			msg->n_tasks++;
+			fds[n++] = bj_cgroup_tasks(cgroup)[h];
+		}
+	return n;
+}
+
+int bj_zygote_spawn(struct bj_zygote *z, int init_pidfd, const struct bj_cgroup *cgroup,
+		    const struct bj_seal_limits *limits, struct bj_zygote_slot *ret,
+		    struct bj_err *err)
+{
+	struct bj_spawn msg = { .limits = *limits };
+	int pid[2], report[2], sock[2];
+
+	if (make_ends(pid, report, sock) < 0)
+		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot make pipes for a slot");
+
+	int fds[BJ_SPAWN_MAX] = { init_pidfd, pid[1], report[1], sock[1] };
+	const size_t n = list_fds(cgroup, &msg, fds);
+	const int r = bj_fd_send(z->sock, &msg, sizeof(msg), fds, n);
+
+	close(pid[1]);
+	close(report[1]);
+	close(sock[1]);
+	if (r < 0) {
+		close(pid[0]);
+		close(report[0]);
+		close(sock[0]);
+		return bj_err_set(err, BJ_E_SYSTEM, -r, "the zygote does not listen");
+	}
+	z->spawned++;
+	*ret = (struct bj_zygote_slot){ .pid_fd = pid[0],
+					.report_fd = report[0],
+					.slot_fd = sock[0] };
+	return 0;
+}

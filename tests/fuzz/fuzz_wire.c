@@ -53,7 +53,8 @@ static void must_be_sane(const struct bj_wire_launch *m, const enum kind *given,
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static int kinds[N_KINDS] = { -1, -1, -1, -1 };
-	static const enum kind right[] = { SOCKET, SEALED, SEALED, PIPE, PIPE, PIPE, PIPE, SEALED, PIPE };
+	static const enum kind right[] = { SOCKET, SEALED, SEALED, PIPE, PIPE,
+					   PIPE,   PIPE,   SEALED, PIPE };
 	struct bj_wire_launch msg = { 0 };
 	enum kind given[BJ_WIRE_FD_MAX];
 	int fds[BJ_WIRE_FD_MAX];

@@ -22,7 +22,7 @@
 #define UID_MIN   65536
 #define UID_MAX   2147483647
 #define UID_BASE  "1900000000"
-#define UID_COUNT "65536"
+#define UID_COUNT "1048576"
 
 #define AT(field) .offset = offsetof(struct bj_settings, field)
 

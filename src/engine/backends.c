@@ -12,7 +12,7 @@
 
 /* --- the processes ---------------------------------------------------------------------------- */
 
-int bj_backends_start_native(const struct bj_settings *s, bool bound, struct bj_launcher **ret,
+int bj_backends_start_native(const struct bj_settings *s, bool warm, struct bj_launcher **ret,
 			     struct bj_err *err)
 {
 	static const enum bj_mounts_proc procs[] = {
@@ -28,9 +28,9 @@ int bj_backends_start_native(const struct bj_settings *s, bool bound, struct bj_
 		.python = s->python,
 		.bash = s->bash,
 		.proc = procs[s->proc],
-		.bound = bound,
+		.bound = true,
 		/* A process that runs one script has no use for interpreters that wait. */
-		.slots = bound ? 0 : s->warm_slots,
+		.slots = warm ? s->warm_slots : 0,
 		.shape = { .limits = { .memory = s->limits.memory,
 				       .cpu_milli = s->limits.cpu_milli,
 				       .pids = s->limits.pids },
@@ -43,7 +43,7 @@ int bj_backends_start_native(const struct bj_settings *s, bool bound, struct bj_
 
 static int start_native(struct belljar *bj, struct bj_err *err)
 {
-	return bj_backends_start_native(bj->settings, true, &bj->launcher, err);
+	return bj_backends_start_native(bj->settings, bj->warm, &bj->launcher, err);
 }
 
 static int start_broker(const struct bj_settings *s, bool sweep, struct bj_role **ret,
@@ -149,7 +149,7 @@ int bj_engine_sweep(const struct bj_settings *settings, struct bj_err *err)
 	unsigned int jars = 0, containers = 0;
 	struct bj_launcher *launcher = NULL;
 	struct bj_role *broker = NULL;
-	int r = bj_backends_start_native(settings, true, &launcher, err);
+	int r = bj_backends_start_native(settings, false, &launcher, err);
 
 	if (r == 0)
 		r = bj_launcher_ready(launcher, &jars, err);

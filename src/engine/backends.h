@@ -7,8 +7,8 @@
 /* The backends of a handle: which processes they need, and which one a run gets. */
 
 /* Start what the settings can call for: the chosen backend and those it falls back to. */
-/* @bound: as in struct bj_launch_settings. */
-int bj_backends_start_native(const struct bj_settings *settings, bool bound,
+/* @warm: keep interpreters waiting. */
+int bj_backends_start_native(const struct bj_settings *settings, bool warm,
 			     struct bj_launcher **ret, struct bj_err *err);
 int bj_backends_start(struct belljar *bj, struct bj_err *err);
 void bj_backends_stop(struct belljar *bj);

@@ -51,7 +51,7 @@ int bj_engine_make_parts(const struct bj_settings *settings, struct bj_engine_pa
 			 struct bj_err *err)
 {
 	struct bj_engine_parts parts = BJ_ENGINE_NO_PARTS;
-	struct belljar bj = { .settings = (struct bj_settings *)settings };
+	struct belljar bj = { .settings = (struct bj_settings *)settings, .warm = true };
 	int r = 0;
 
 	if (settings->seccomp)

@@ -15,6 +15,7 @@ struct belljar {
 	struct bj_role *broker;       /* NULL: docker is not called for */
 	struct bj_role *direct;       /* NULL: direct is not called for, or not allowed */
 	struct bj_buf *filter;        /* the compiled custom profile; NULL: none */
+	bool warm;                    /* a service: interpreters wait for its scripts */
 };
 
 /* As bj_open(), with settings that the caller made. Takes them, also on failure. */

@@ -167,16 +167,15 @@ static void sweep(struct bj_cgroups *g, int base_fd)
 			sweep_one(g, base_fd, e->d_name);
 }
 
-/* Lock the directory that we have just made. A sweeper may have removed it in the moment between:
- * then our descriptor is not of what is there now. */
+/* Lock the directory that we have just made. A sweeper may have it for the moment between, and
+ * removes it then: so wait for the lock, and see whether our descriptor is of what is there now. */
 static bool lock_dir(struct bj_cgroups *g, enum bj_hier h)
 {
 	struct stat ours, there;
 
 	g->dir[h] = openat(g->base[h], g->owner, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (g->dir[h] >= 0 && flock(g->dir[h], LOCK_EX | LOCK_NB) == 0 &&
-	    fstat(g->dir[h], &ours) == 0 && fstatat(g->base[h], g->owner, &there, 0) == 0 &&
-	    ours.st_ino == there.st_ino)
+	if (g->dir[h] >= 0 && flock(g->dir[h], LOCK_EX) == 0 && fstat(g->dir[h], &ours) == 0 &&
+	    fstatat(g->base[h], g->owner, &there, 0) == 0 && ours.st_ino == there.st_ino)
 		return true;
 	if (g->dir[h] >= 0)
 		close(g->dir[h]);

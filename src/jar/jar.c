@@ -18,6 +18,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/pidfd.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -30,13 +31,39 @@ static void close_fd(int *fd)
 	*fd = -1;
 }
 
+/* Take a descriptor out of the epoll. To close it is not enough: a child that was forked meanwhile
+ * may hold a copy, and then its events go on, to whichever jar has our index by then. */
+static void forget(struct bj_jar *jar, enum bj_jar_event event)
+{
+	if (jar->watched[event])
+		epoll_ctl(jar->epoll, EPOLL_CTL_DEL, jar->watch[event], NULL);
+	jar->watched[event] = false;
+}
+
 static void unwatch(struct bj_jar *jar, enum bj_jar_event event)
 {
+	forget(jar, event);
 	close_fd(&jar->watch[event]);
 }
 
-void bj_jar_init(struct bj_jar *jar)
+int bj_jar_watch(struct bj_jar *jar, struct bj_err *err)
 {
+	for (uint32_t i = 0; i < BJ_JAR_EV_COUNT; i++) {
+		struct epoll_event ev = { .events = EPOLLIN,
+					  .data.u64 = (uint64_t)jar->index << 32 | i };
+
+		if (jar->watch[i] < 0 || jar->watched[i])
+			continue;
+		if (epoll_ctl(jar->epoll, EPOLL_CTL_ADD, jar->watch[i], &ev) < 0)
+			return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot watch a jar");
+		jar->watched[i] = true;
+	}
+	return 0;
+}
+
+void bj_jar_init(struct bj_jar *jar, int epoll)
+{
+	jar->epoll = epoll;
 	for (int i = 0; i < BJ_JAR_EV_COUNT; i++)
 		jar->watch[i] = -1;
 	for (int i = 0; i < BJ_WIRE_FD_FIXED; i++)
@@ -583,7 +610,8 @@ void bj_jar_handle(struct bj_jar *jar, const struct bj_jar_ground *ground, enum 
 		handle_collect(jar);
 		break;
 	case BJ_JAR_EV_OOM:
-		jar->watch[event] = -1; /* told once; the descriptor is the cgroup's */
+		forget(jar, event); /* told once; the descriptor is the cgroup's */
+		jar->watch[event] = -1;
 		bj_jar_kill(jar, BJ_CAUSE_OOM);
 		break;
 	case BJ_JAR_EV_INIT:
@@ -652,7 +680,8 @@ void bj_jar_done(struct bj_jar *jar)
 {
 	if (!jar->replied)
 		complete_reply(jar);
-	jar->watch[BJ_JAR_EV_OOM] = -1; /* belongs to the cgroup */
+	forget(jar, BJ_JAR_EV_OOM); /* belongs to the cgroup */
+	jar->watch[BJ_JAR_EV_OOM] = -1;
 
 	const bool clean = bj_cgroup_free(jar->cgroup);
 

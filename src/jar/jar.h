@@ -68,9 +68,10 @@ struct bj_jar {
 	int files_fd;                  /* where the script goes */
 	int slot_fd;                   /* speaks to a waiting interpreter */
 	int watch[BJ_JAR_EV_COUNT];    /* descriptors for the event loop; -1: none */
-	bool watched[BJ_JAR_EV_COUNT]; /* the loop's own mark */
-	uint64_t started, deadline;    /* clock nanoseconds; deadline 0: none */
-	struct bj_wire_reply reply;    /* grows into the last message */
+	bool watched[BJ_JAR_EV_COUNT]; /* the epoll has it */
+	int epoll;
+	uint64_t started, deadline; /* clock nanoseconds; deadline 0: none */
+	struct bj_wire_reply reply; /* grows into the last message */
 	bool main_gone, dying, collecting;
 	bool replied; /* the front has its last message */
 	bool failed;  /* err in the reply says why */
@@ -85,7 +86,11 @@ struct bj_jar_shape {
 	uint64_t tmp_size;
 };
 
-void bj_jar_init(struct bj_jar *jar);
+/* @epoll watches the descriptors of this jar; borrowed. */
+void bj_jar_init(struct bj_jar *jar, int epoll);
+
+/* Watch what is new to watch, with the jar's index and the event as data. */
+int bj_jar_watch(struct bj_jar *jar, struct bj_err *err);
 
 /* Start to build: for the run that is attached, or for whoever comes. */
 int bj_jar_build(struct bj_jar *jar, const struct bj_jar_ground *ground,

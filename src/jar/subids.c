@@ -6,16 +6,22 @@
 
 #include <fcntl.h>
 #include <pwd.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 
 #define NEWUIDMAP "/usr/bin/newuidmap"
 #define NEWGIDMAP "/usr/bin/newgidmap"
 
-/* The first range of @path that belongs to @user and has room for @count. */
-static bool find_range(const char *path, const char *user, uid_t uid, uint32_t count,
-		       uint32_t *ret_first)
+/* Two ids a jar: enough for two thousand of them. */
+enum { BLOCK = 4096 };
+
+/* The first range of @path that belongs to @user. */
+static bool find_range(const char *path, const char *user, uid_t uid, uint32_t *ret_first,
+		       uint32_t *ret_count)
 {
 	char line[256], number[16];
 	AUTO_FILE FILE *f = fopen(path, "re");
@@ -25,9 +31,10 @@ static bool find_range(const char *path, const char *user, uid_t uid, uint32_t c
 		char name[128];
 		unsigned int first, n;
 
-		if (sscanf(line, "%127[^:]:%u:%u", name, &first, &n) == 3 && n >= count &&
+		if (sscanf(line, "%127[^:]:%u:%u", name, &first, &n) == 3 &&
 		    (strcmp(name, user) == 0 || strcmp(name, number) == 0)) {
 			*ret_first = first;
+			*ret_count = n;
 			return true;
 		}
 	}
@@ -56,27 +63,69 @@ static bool run_tool(const char *tool, pid_t pid, uid_t own, uint32_t first, uin
 	return child > 0 && waitpid(child, &status, 0) == child && status == 0;
 }
 
-static bool find_own(uint32_t count, struct bj_subids *ids)
+/* Claim one block of @ids that no other belljar on this machine has. The claim is a name in the
+ * abstract socket space: it leaves no file, and the kernel takes it back when its holders die. */
+static bool claim_block(struct bj_subids *ids)
+{
+	const uint32_t blocks = ids->count / BLOCK ? ids->count / BLOCK : 1;
+
+	for (uint32_t i = 0; i < blocks; i++) {
+		struct sockaddr_un addr = { .sun_family = AF_UNIX };
+		const int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+		const int n = snprintf(addr.sun_path + 1, sizeof(addr.sun_path) - 1,
+				       "belljar.uids.%u", ids->first_uid + i * BLOCK);
+		const socklen_t size =
+			(socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n);
+
+		if (fd < 0)
+			return false;
+		if (bind(fd, (struct sockaddr *)&addr, size) == 0) {
+			/* The descriptor stays open on purpose. */
+			ids->first_uid += i * BLOCK;
+			ids->first_gid += i * BLOCK;
+			ids->count = ids->count < BLOCK ? ids->count : BLOCK;
+			return true;
+		}
+		close(fd);
+	}
+	return false;
+}
+
+/* The whole range of an ordinary user, when it has one of a useful size. */
+static bool find_own(struct bj_subids *ids)
 {
 	const struct passwd *pw = getpwuid(geteuid());
+	uint32_t uids, gids;
 
-	return pw && access(NEWUIDMAP, X_OK) == 0 && access(NEWGIDMAP, X_OK) == 0 &&
-	       find_range("/etc/subuid", pw->pw_name, geteuid(), count, &ids->first_uid) &&
-	       find_range("/etc/subgid", pw->pw_name, geteuid(), count, &ids->first_gid);
+	if (!pw || access(NEWUIDMAP, X_OK) < 0 || access(NEWGIDMAP, X_OK) < 0 ||
+	    !find_range("/etc/subuid", pw->pw_name, geteuid(), &ids->first_uid, &uids) ||
+	    !find_range("/etc/subgid", pw->pw_name, geteuid(), &ids->first_gid, &gids))
+		return false;
+	ids->count = uids < gids ? uids : gids;
+	return ids->count >= 2;
 }
 
 struct bj_subids bj_subids_find(uint32_t base, uint32_t count)
 {
+	const bool root = geteuid() == 0;
 	struct bj_subids ids = { .self_uid = geteuid(), .self_gid = getegid() };
 
-	if (geteuid() == 0)
-		return (struct bj_subids){ .self_uid = base,
-					   .self_gid = base,
-					   .first_uid = base + 1,
-					   .first_gid = base + 1,
-					   .count = count - 1 };
-	if (find_own(count - 1, &ids))
-		ids.count = count - 1;
+	if (root) {
+		ids.first_uid = ids.first_gid = base;
+		ids.count = count;
+	}
+	if ((!root && !find_own(&ids)) || !claim_block(&ids)) {
+		ids.count = 0;
+		if (root)
+			ids.self_uid = ids.self_gid = base;
+		return ids;
+	}
+	/* Root's launcher has an id of the block itself; an ordinary user's has its own. */
+	if (root) {
+		ids.self_uid = ids.first_uid++;
+		ids.self_gid = ids.first_gid++;
+		ids.count--;
+	}
 	return ids;
 }
 
@@ -116,10 +165,10 @@ static bool map_as_root(const struct bj_subids *ids, pid_t pid)
 
 bool bj_subids_map(const struct bj_subids *ids, pid_t pid)
 {
-	if (geteuid() == 0)
-		return map_as_root(ids, pid);
 	if (ids->count == 0)
 		return map_alone(ids, pid);
+	if (geteuid() == 0)
+		return map_as_root(ids, pid);
 	return run_tool(NEWUIDMAP, pid, ids->self_uid, ids->first_uid, ids->count) &&
 	       run_tool(NEWGIDMAP, pid, ids->self_gid, ids->first_gid, ids->count);
 }

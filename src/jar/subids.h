@@ -13,8 +13,9 @@ struct bj_subids {
 	uint32_t count;                /* 0: none */
 };
 
-/* The ids for the calling user: root takes @count from @base on; others have what /etc/subuid and
- * /etc/subgid give them, when it is at least @count and the tools that map it are there. */
+/* The ids for the calling user: root takes from the @count ids from @base on; others from what
+ * /etc/subuid and /etc/subgid give them, when the tools that map it are there. Of these a block is
+ * claimed that no other belljar has, for as long as this process or a child of it lives. */
 struct bj_subids bj_subids_find(uint32_t base, uint32_t count);
 
 /* Write the maps of @pid, which is in a user namespace of its own. */

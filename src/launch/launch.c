@@ -199,22 +199,6 @@ static void say_hello(struct launcher *l, const struct bj_err *err)
 
 /* --- runs ------------------------------------------------------------------------------------- */
 
-/* Watch what the jar has new to watch. */
-static int watch_jar(struct launcher *l, struct bj_jar *jar, struct bj_err *err)
-{
-	for (uint32_t i = 0; i < BJ_JAR_EV_COUNT; i++) {
-		struct epoll_event ev = { .events = EPOLLIN,
-					  .data.u64 = (uint64_t)jar->index << 32 | i };
-
-		if (jar->watch[i] < 0 || jar->watched[i])
-			continue;
-		if (epoll_ctl(l->epoll, EPOLL_CTL_ADD, jar->watch[i], &ev) < 0)
-			return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot watch a jar");
-		jar->watched[i] = true;
-	}
-	return 0;
-}
-
 static void refuse(int reply_fd, const struct bj_err *err)
 {
 	const struct bj_wire_reply reply = { .magic = BJ_WIRE_MAGIC,
@@ -232,7 +216,7 @@ struct bj_jar *launcher_new_jar(struct launcher *l)
 
 	if (!jar)
 		return NULL;
-	bj_jar_init(jar);
+	bj_jar_init(jar, l->epoll);
 	while (l->jars[jar->index])
 		jar->index++;
 	jar->serial = l->serial++;
@@ -268,7 +252,7 @@ void launcher_advance(struct launcher *l, struct bj_jar *jar)
 {
 	struct bj_err err = { 0 };
 
-	if (next_step(l, jar, &err) < 0 || watch_jar(l, jar, &err) < 0) {
+	if (next_step(l, jar, &err) < 0 || bj_jar_watch(jar, &err) < 0) {
 		bj_jar_fail(jar, &err);
 		if (!jar->has_run)
 			pool_failed(l);
@@ -353,8 +337,6 @@ static void handle_jar(struct launcher *l, uint32_t index, uint32_t event)
 	/* An earlier event of the same batch may have ended the jar, or taken back the watch. */
 	if (!jar || event >= BJ_JAR_EV_COUNT || jar->watch[event] < 0)
 		return;
-	if (event == BJ_JAR_EV_OOM)
-		epoll_ctl(l->epoll, EPOLL_CTL_DEL, jar->watch[event], NULL);
 	bj_jar_handle(jar, &l->ground, (enum bj_jar_event)event);
 	launcher_advance(l, jar);
 }

@@ -211,7 +211,8 @@ static void read_stream(struct run *run, enum slot slot)
 	}
 
 	/* Past the cap the rest is drained and thrown away until the kill has worked. */
-	const size_t keep = c->total + (uint64_t)n <= cap ? (size_t)n : (size_t)(cap - c->total);
+	const uint64_t room = c->total < cap ? cap - c->total : 0;
+	const size_t keep = (uint64_t)n <= room ? (size_t)n : (size_t)room;
 
 	if (keep > 0 && !bj_capture_add(c, block, keep)) {
 		bj_err_set(&run->err, BJ_E_LIMIT, ENOMEM, "no memory for the output");
@@ -219,6 +220,7 @@ static void read_stream(struct run *run, enum slot slot)
 	}
 	if (keep > 0)
 		tell(run, slot == OUT ? BJ_EV_STDOUT : BJ_EV_STDERR, block, keep);
+	c->total += (size_t)n - keep;
 	if (keep < (size_t)n && !run->over_cap) {
 		run->over_cap = true;
 		wish(run, BJ_WISH_OUTPUT);
@@ -376,7 +378,13 @@ static void pump(struct run *run)
 
 	while (!is_over(run)) {
 		fill_poll(run, polls);
-		if (poll(polls, SLOTS, -1) < 0 && errno != EINTR)
+
+		/* When the jar is gone, all that it wrote is there. An end of file may never come:
+		 * a copy of this process may have been forked while it had the other ends. */
+		const bool gone = run->reply.kind != 0;
+		const int n = poll(polls, SLOTS, gone ? 0 : -1);
+
+		if ((n < 0 && errno != EINTR) || (n == 0 && gone))
 			break;
 		for (int i = 0; i < SLOTS; i++) {
 			if (polls[i].fd < 0 || polls[i].revents == 0)
@@ -481,6 +489,10 @@ int bj_peer_run(const struct bj_peer *peer, const struct bj_spec *spec, struct b
 		pump(&run);
 		fill_verdict(&run, ret_verdict);
 		r = fill_result(&run, result, err);
+	}
+	if (run.harvest.pipe >= 0) {
+		bj_harvest_done(&run.harvest);
+		run.fd[HARVEST] = -1;
 	}
 	for (int i = 0; i < SLOTS; i++)
 		close_slot(&run, (enum slot)i);

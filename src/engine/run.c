@@ -35,6 +35,15 @@ static void new_id(char *id)
 		snprintf(id + 2 * i, 3, "%02x", bytes[i]);
 }
 
+/* An id stands in file names, records and addresses. */
+static bool is_plain_id(const struct bj_spec *spec)
+{
+	const char *end = memchr(spec->id, 0, sizeof(spec->id));
+
+	return end && strspn(spec->id, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+				       "0123456789-_") == (size_t)(end - spec->id);
+}
+
 static struct bj_result *new_result(const struct bj_spec *spec)
 {
 	struct bj_result *r = calloc(1, sizeof(*r));
@@ -297,6 +306,9 @@ int bj_run(struct belljar *bj, const struct bj_spec *asked, struct bj_result **r
 
 	if (!spec.id[0])
 		new_id(spec.id);
+	if (!is_plain_id(&spec))
+		return bj_err_set(err, BJ_E_INVALID, 0,
+				  "an id has at most 32 letters, digits, dashes and underscores");
 
 	const uint64_t clamped = bj_settings_clamp_timeout(bj->settings, spec.limits.timeout_ms);
 

@@ -569,6 +569,9 @@ static int run_here(const struct line *line, struct belljar *bj, struct bj_run_r
 	const bool fresh = req->n_scripts == 0;
 	int r = count_jobs(line, &req->jobs, err);
 
+	if (r == 0 && line->stdin_path && line->n_files > 1)
+		r = bj_err_set(err, BJ_E_INVALID, 0, "--stdin goes to one script; there are %zu",
+			       line->n_files);
 	if (r == 0 && fresh)
 		r = open_all(line, &opened, req, err);
 	if (r == 0)

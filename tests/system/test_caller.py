@@ -2,6 +2,7 @@
 """Whoever starts belljar may have odd habits: streams closed, signals ignored, a tight umask."""
 import os
 import pathlib
+import random
 import resource
 import signal
 import subprocess
@@ -129,12 +130,13 @@ def test_too_few_uids_are_refused(tmp_path):
 def test_no_two_runs_share_a_uid(tmp_path):
     """SCRP-05: with user ids for one run, a second at the same time is refused."""
     config = tmp_path / "belljar.yaml"
-    config.write_text("native:\n  uid_count: 3\n")
+    base = random.randrange(1 << 30, 1800000000)  # nobody else's
+    config.write_text(f"native:\n  uid_base: {base}\n  uid_count: 3\n")
     names = []
     for i in range(2):
         path = tmp_path / f"{i}.py"
         path.write_text("import time\ntime.sleep(0.5)\n")
         names.append(str(path))
-    code, out, _ = run("--config", str(config), "--jobs", "2", *names, text=None)
+    code, out, _ = run("--no-service", "--config", str(config), "--jobs", "2", *names, text=None)
     assert code == 1
     assert out.count(b" exited ") == 1 and out.count(b" infrastructure ") == 1

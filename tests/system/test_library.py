@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """libbelljar in programs that are not ours: what it does, and what it leaves alone."""
+import contextlib
 import json
 import os
 import pathlib
@@ -146,10 +147,10 @@ def test_cleanup_all_sweeps_what_died_later():
             victim.stdout.readline()
             pid, copy = map(int, victim.stdout.readline().split())
             ours = children(pid)
-            for p in [pid, copy, *ours]:
-                os.kill(p, signal.SIGSTOP)
-            for p in [pid, copy, *ours]:
-                os.kill(p, signal.SIGKILL)
+            for number in signal.SIGSTOP, signal.SIGKILL:
+                for p in [pid, copy, *ours]:
+                    with contextlib.suppress(ProcessLookupError):
+                        os.kill(p, number)
         assert wait_gone(ours) == []
         out, _ = sweeper.communicate("go\n", timeout=60)
     assert out.splitlines() == ["1", "0", f"{EXITED} 0 still open"]

@@ -415,6 +415,14 @@ void bj_execute_post(struct bj_service *service, const struct bj_request *reques
 	    take_hangup(&job, request, mode, answer) < 0)
 		return;
 
+	/* Nobody waits for these: say no now, not in their records. */
+	if (mode != SYNC && bj_turns_full(service->turns)) {
+		service->metrics.refused++;
+		bj_problem_answer(answer, BJ_PROBLEM_QUEUE_FULL,
+				  "the queue is full; try again later");
+		return;
+	}
+
 	const int r = enter(&job, request, mode, answer);
 
 	if (r > 0)

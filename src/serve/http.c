@@ -15,6 +15,8 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#define DRAIN_NS UINT64_C(3000000000)
+
 enum { STACK = 512 << 10, HEADERS_MAX = 32 << 10, STREAM_BLOCK = 16 << 10 };
 
 /* A connection. Its thread works with it; the watch looks at the deadline. */
@@ -31,6 +33,7 @@ struct bj_conn {
 struct incoming {
 	struct bj_buf body;
 	bool too_large;
+	bool whole; /* it is being answered */
 };
 
 static void set_deadline(struct bj_conn *conn)
@@ -258,6 +261,7 @@ static enum MHD_Result begin(struct bj_conn *conn, struct lookup *l, const char 
 		return MHD_NO;
 	*slot = in;
 	in->body.max = http->max_body;
+	set_deadline(conn); /* for the body */
 	if (may_go_on(conn, l, path, &answer))
 		return MHD_YES;
 	return send_answer(conn, l->connection, &answer);
@@ -280,6 +284,8 @@ static enum MHD_Result finish(struct bj_conn *conn, struct lookup *l, const char
 	struct bj_answer answer = { 0 };
 
 	conn->deadline = 0;
+	in->whole = true;
+	http->answering++;
 	if (!conn->hangup && strcmp(method, "GET") != 0)
 		conn->hangup = bj_hangup_new(conn->socket);
 
@@ -333,6 +339,8 @@ static void on_completed(void *cls, struct MHD_Connection *connection, void **sl
 
 	(void)code;
 	if (in) {
+		if (in->whole)
+			door->http->answering--;
 		bj_buf_done(&in->body);
 		free(in);
 		*slot = NULL;
@@ -418,8 +426,21 @@ void bj_http_quiesce(struct bj_http *http)
 	}
 }
 
+/* The library hangs up at once when it stops: let answers that are on their way go out. */
+static void drain(struct bj_http *http)
+{
+	static const struct timespec moment = { .tv_nsec = 2000000 };
+	const uint64_t deadline = bj_clock_now() + DRAIN_NS;
+
+	while (http->answering > 0 && bj_clock_now() < deadline) {
+		bj_http_watch(http);
+		nanosleep(&moment, NULL);
+	}
+}
+
 void bj_http_done(struct bj_http *http)
 {
+	drain(http);
 	for (size_t i = 0; i < http->n_doors; i++)
 		http->mhd.stop_daemon(http->doors[i].daemon);
 	free(http->api_key);

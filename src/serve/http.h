@@ -30,6 +30,7 @@ struct bj_http {
 	atomic_size_t max_body;
 	unsigned int max_connections;
 	atomic_ullong request_timeout_ms;
+	atomic_uint answering; /* requests that are whole and not yet answered */
 };
 
 int bj_http_init(struct bj_http *http, struct bj_service *service, uid_t owner, struct bj_err *err);

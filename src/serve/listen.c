@@ -14,8 +14,9 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <time.h>
 
-enum { BACKLOG = 1024, FIRST_PASSED = 3 };
+enum { BACKLOG = 1024, FIRST_PASSED = 3, PROBES = 40 };
 
 bool bj_listen_path(const char *set, char path[PATH_MAX])
 {
@@ -124,12 +125,22 @@ static int address_of(const char *path, struct sockaddr_un *ret, struct bj_err *
 	return 0;
 }
 
+static bool is_listened_on(const struct sockaddr_un *address)
+{
+	AUTO_FD int probe = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	return probe >= 0 &&
+	       (connect(probe, (const struct sockaddr *)address, sizeof(*address)) == 0 ||
+		errno == EAGAIN);
+}
+
 /* What stands at the path may go only when it is a socket on which nobody listens. */
 static int clear_path(const char *path, struct bj_err *err)
 {
+	static const struct timespec moment = { .tv_nsec = 50000000 };
 	struct sockaddr_un address;
 	struct stat st;
-	int r = address_of(path, &address, err);
+	const int r = address_of(path, &address, err);
 
 	if (r < 0)
 		return r;
@@ -143,14 +154,15 @@ static int clear_path(const char *path, struct bj_err *err)
 				  "--socket",
 				  path);
 
-	AUTO_FD int probe = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-
-	if (probe >= 0 &&
-	    (connect(probe, (struct sockaddr *)&address, sizeof(address)) == 0 || errno == EAGAIN))
-		return bj_err_set(err, BJ_E_DENIED, 0,
-				  "something listens on %.120s; stop it or name another --socket",
-				  path);
-	return 0;
+	/* We have the lock, so it is no living service. The front of one that was killed may be
+	 * about to end. */
+	for (int i = 0; i < PROBES; i++) {
+		if (!is_listened_on(&address))
+			return 0;
+		nanosleep(&moment, NULL);
+	}
+	return bj_err_set(err, BJ_E_DENIED, 0,
+			  "something listens on %.120s; stop it or name another --socket", path);
 }
 
 /* Bind aside and rename: whoever finds the path finds a socket that listens, with its mode set. */

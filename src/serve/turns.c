@@ -137,6 +137,16 @@ void bj_turns_leave(struct bj_turns *t)
 	pthread_mutex_unlock(&t->lock);
 }
 
+bool bj_turns_full(struct bj_turns *t)
+{
+	pthread_mutex_lock(&t->lock);
+
+	const bool full = t->running >= t->max_running && t->waiting >= t->max_waiting;
+
+	pthread_mutex_unlock(&t->lock);
+	return full;
+}
+
 void bj_turns_count(struct bj_turns *t, unsigned int *ret_running, unsigned int *ret_waiting)
 {
 	pthread_mutex_lock(&t->lock);

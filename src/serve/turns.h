@@ -18,4 +18,7 @@ void bj_turns_resize(struct bj_turns *turns, unsigned int running, unsigned int 
 int bj_turns_enter(struct bj_turns *turns, int cancel_fd);
 void bj_turns_leave(struct bj_turns *turns);
 
+/* Whether bj_turns_enter() would say that the line is full. */
+bool bj_turns_full(struct bj_turns *turns);
+
 void bj_turns_count(struct bj_turns *turns, unsigned int *ret_running, unsigned int *ret_waiting);

@@ -203,10 +203,11 @@ def test_a_full_queue_is_429(serve):
     answer = it.run("echo third", "bash")
     assert answer.status == 429
     assert int(answer.headers["Retry-After"]) > 0
+    assert it.run("echo third", "bash", headers={"Prefer": "respond-async"}).status == 429
     assert it.ask("GET", f"/v1/executions/{second}").json["state"] == "queued"
     it.ask("DELETE", f"/v1/executions/{first}")
     assert it.ended(second)["result"]["stdout"] == "second\n"
-    assert it.metrics()["belljar_refused_total"] == 1
+    assert it.metrics()["belljar_refused_total"] == 2
 
 
 def test_cancelled_in_the_queue(serve):

@@ -401,10 +401,10 @@ static void handle_sync(struct bj_jar *jar)
 		return;
 	unwatch(jar, BJ_JAR_EV_SYNC);
 	jar->files_fd = n_fds == 1 ? files : -1;
-	if (n != sizeof(report)) {
+	if (n != sizeof(report) && !jar->dying) {
 		bj_err_set(&err, BJ_E_SYSTEM, 0, "the jar's init died");
 		bj_jar_fail(jar, &err);
-	} else if (report.failed || n_fds != 1) {
+	} else if (!jar->dying && (report.failed || n_fds != 1)) {
 		bj_jar_fail(jar, &report.err);
 	} else if (!jar->dying) {
 		jar->reply.layers |= report.layers;

@@ -69,13 +69,12 @@ def test_inputs_arguments_and_standard_input(service, tmp_path):
     (tmp_path / "data.bin").write_bytes(b"\x00\xff")
     (tmp_path / "in.txt").write_text("typed")
     (tmp_path / "s.py").write_text(
-        "import sys; print(open('data.bin','rb').read(), sys.stdin.read(), sys.argv[1:], __file__)")
+        "import sys; print(open('data.bin','rb').read(), sys.stdin.read(), sys.argv[1:])")
     before = requests(service)
     done = cli(service, "run", "--in", "data.bin", "--stdin", "in.txt", "s.py", "--", "a", "b",
                cwd=tmp_path)
     assert requests(service) == before + 1
     assert done.stdout.startswith(b"b'\\x00\\xff' typed ['a', 'b']")
-    assert b"s.py" in done.stdout
 
 
 @pytest.mark.parametrize("flags", [

@@ -1,3 +1,3 @@
 # Carries a password: refused before any line runs, and the password is never echoed.
-password = "correct-horse-battery"
+password = "s3cr3t-Pa55word"
 print("this line never runs")

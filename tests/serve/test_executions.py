@@ -159,7 +159,8 @@ def test_unknown_paths_and_methods(service):
 
 def test_own_failure_is_500_with_the_result(serve):
     """EXIT: an interpreter that is missing is belljar's failure, not the script's."""
-    answer = serve(config="native: {python: /usr/bin/python-none}\n").ready().run("print(1)")
+    config = "native: {python: /usr/bin/python-none}\nwarm: {slots: 0}\n"
+    answer = serve(config=config).ready().run("print(1)")
     assert answer.status == 500
     assert answer.json["type"] == "urn:belljar:problem:no-interpreter"
     assert answer.json["result"]["cause"] == "infrastructure"

@@ -327,3 +327,29 @@ def test_other_backends_are_served(serve):
     result = it.run("echo direct", "bash").json
     assert (result["stdout"], result["meta"]["runtime"]) == ("direct\n", "direct")
     assert it.run("echo", "bash", backend="direct").status == 403
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root to become somebody else")
+def test_an_ordinary_user_has_a_service_of_their_own(tmp_path_factory):
+    """SX-LOCAL: no root needed; the socket stands in $XDG_RUNTIME_DIR."""
+    runtime = tmp_path_factory.mktemp("run")
+    for folder in (runtime, runtime.parent, runtime.parent.parent):
+        os.chmod(folder, 0o755)
+    uid = 20000 + os.getpid() % 10000
+    os.chown(runtime, uid, uid)
+    who = {"user": uid, "group": uid, "extra_groups": []}
+    env = {"PATH": "/usr/bin:/bin", "HOME": "/nowhere", "XDG_RUNTIME_DIR": str(runtime)}
+    process = subprocess.Popen([BELLJAR, "serve"], stderr=subprocess.DEVNULL, **who,
+                               env={**env, "BELLJAR_NATIVE_REQUIRE": "basic"})
+    try:
+        it = Service.__new__(Service)
+        it.socket = str(runtime / "belljar/belljar.sock")
+        wait_until(lambda: os.path.exists(it.socket))
+        assert it.run("echo mine", "bash").json["stdout"] == "mine\n"
+        done = subprocess.run([BELLJAR, "run", "-l", "bash", "-"], input=b"echo yours", **who,
+                              env=env, capture_output=True, timeout=60)
+        assert (done.returncode, done.stdout) == (0, b"yours\n")
+        assert it.metrics()['belljar_runs_total{cause="exited"}'] == 2
+    finally:
+        process.terminate()
+        assert process.wait(20) == 0

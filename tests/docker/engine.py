@@ -10,6 +10,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import threading
 import time
 
 
@@ -80,6 +81,70 @@ class Engine:
         extra = [n["Name"] for n in self.get("/networks")
                  if n["Name"] not in ("none", "host", "bridge")]
         return self.containers() + self.volumes() + extra
+
+
+def free_port():
+    with socket.socket() as sock:
+        sock.bind(("127.0.0.1", 0))
+        return sock.getsockname()[1]
+
+
+def make_certificates(folder):
+    """An authority, and a key of it for the engine and one for us, with openssl."""
+    def openssl(*words):
+        subprocess.run(["openssl", *words], cwd=folder, check=True, capture_output=True)
+
+    folder.mkdir()
+    openssl("req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
+            "-keyout", "ca-key.pem", "-out", "ca.pem", "-subj", "/CN=ca", "-days", "2")
+    (folder / "names").write_text("subjectAltName=IP:127.0.0.1\n")
+    for name in "server", "client":
+        key = "key.pem" if name == "client" else "server-key.pem"
+        cert = "cert.pem" if name == "client" else "server-cert.pem"
+        openssl("req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
+                "-keyout", key, "-out", f"{name}.csr", "-subj", f"/CN={name}")
+        openssl("x509", "-req", "-in", f"{name}.csr", "-CA", "ca.pem", "-CAkey", "ca-key.pem",
+                "-CAcreateserial", "-out", cert, "-days", "2", "-extfile", "names")
+
+
+class Proxy(threading.Thread):
+    """Stands between belljar and an engine, and can cut all connections at once."""
+
+    def __init__(self, path, target):
+        super().__init__(daemon=True)
+        self.url = f"unix://{path}"
+        self.target = target
+        self.listener = socket.socket(socket.AF_UNIX)
+        self.listener.bind(str(path))
+        self.listener.listen(64)
+        self.open = []
+        self.start()
+
+    def run(self):
+        while True:
+            try:
+                ours, _ = self.listener.accept()
+            except OSError:
+                return
+            theirs = socket.socket(socket.AF_UNIX)
+            theirs.connect(self.target)
+            self.open += [ours, theirs]
+            for a, b in ((ours, theirs), (theirs, ours)):
+                threading.Thread(target=self.copy, args=(a, b), daemon=True).start()
+
+    @staticmethod
+    def copy(source, to):
+        with contextlib.suppress(OSError):
+            while data := source.recv(65536):
+                to.sendall(data)
+            to.shutdown(socket.SHUT_WR)
+
+    def cut(self):
+        self.listener.shutdown(socket.SHUT_RDWR)
+        self.listener.close()
+        for sock in self.open:
+            with contextlib.suppress(OSError):
+                sock.shutdown(socket.SHUT_RDWR)
 
 
 class Daemon(Engine):

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The program under test, driven against an engine."""
+import json
+import os
+import pathlib
+import subprocess
+
+TOP = pathlib.Path(__file__).resolve().parents[2]
+BELLJAR = os.environ.get("BELLJAR", str(TOP / "build/src/belljar"))
+if not os.environ.get("BELLJAR") and (TOP / "build-test/src/belljar").exists():
+    BELLJAR = str(TOP / "build-test/src/belljar")
+IMAGES = {"python": "belljar/python:3.11", "bash": "belljar/bash:5.2"}
+
+
+class Jar:
+    """Runs belljar against an engine, with a state directory of its own."""
+
+    def __init__(self, engine, folder):
+        self.engine = engine
+        self.folder = folder
+        self.state = folder / "state"
+        self.env = {k: v for k, v in os.environ.items()
+                    if not k.startswith(("BELLJAR_", "DOCKER_", "SANDBOX_"))}
+        self.env |= {"DOCKER_HOST": engine.url, "BELLJAR_BACKEND": "docker",
+                     "BELLJAR_STATE_DIR": str(self.state),
+                     "BELLJAR_DOCKER_PYTHON_IMAGE": IMAGES["python"],
+                     "BELLJAR_DOCKER_BASH_IMAGE": IMAGES["bash"]}
+
+    def script(self, text, language="python"):
+        path = self.folder / f"script{'.py' if language == 'python' else '.sh'}"
+        path.write_text(text)
+        return str(path)
+
+    def command(self, text, *flags, language="python"):
+        return [BELLJAR, "run", *flags, self.script(text, language)]
+
+    def start(self, text, *flags, language="python", env=None, **popen):
+        return subprocess.Popen(self.command(text, *flags, language=language),
+                                env={**self.env, **(env or {})}, stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE, text=True, **popen)
+
+    def run(self, text, *flags, language="python", env=None, **kwargs):
+        """The result object, with the exit status as `status`."""
+        done = subprocess.run(self.command(text, "--json", *flags, language=language),
+                              env={**self.env, **(env or {})}, capture_output=True, timeout=100,
+                              check=False, **kwargs)
+        assert done.stdout, done.stderr
+        result = json.loads(done.stdout)
+        result["status"] = done.returncode
+        result["log"] = done.stderr.decode()
+        return result
+
+    def gc(self):
+        done = subprocess.run([BELLJAR, "gc", "--json"], env=self.env, capture_output=True,
+                              text=True, timeout=100, check=True)
+        return json.loads(done.stdout)["removed"]

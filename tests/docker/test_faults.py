@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An engine that is missing, refuses, is too old, slow, cut off or talks nonsense: a clear error,
+no hang, nothing left. The fake engine shows only what a real one will not."""
+import http.server
+import os
+import socketserver
+import threading
+import time
+
+import pytest
+
+from engine import Engine, Proxy
+from runner import BELLJAR, Jar
+
+
+class Fake(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
+    daemon_threads = True
+
+
+def serve(path, answer, version="1.41"):
+    """A server on a Unix socket whose @answer(handler) is called for all but a ping."""
+    class Handler(http.server.BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def address_string(self):
+            return "unix"
+
+        def log_message(self, *args):
+            pass
+
+        def say(self, status, body=b"", headers=()):
+            self.send_response(status)
+            for name, value in headers:
+                self.send_header(name, value)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def any(self):
+            size = int(self.headers.get("Content-Length") or 0)
+            self.rfile.read(size)
+            if self.path == "/_ping":
+                self.say(200, b"OK", [("Api-Version", version)])
+            else:
+                answer(self)
+
+        do_GET = do_POST = do_PUT = do_DELETE = any
+
+    server = Fake(str(path), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    return server
+
+
+class Nowhere:
+    """An engine that is only a place."""
+
+    def __init__(self, url):
+        self.url = url
+
+
+def lone_jar(url, tmp_path):
+    return Jar(Nowhere(url), tmp_path)
+
+
+def test_no_engine(tmp_path):
+    """SX-DOCKER: nobody listens."""
+    result = lone_jar(f"unix://{tmp_path}/none.sock", tmp_path).run("print(1)")
+    assert result["status"] == 125 and result["cause"] == "infrastructure"
+    assert "no Docker engine" in result["error"] and "--backend native" in result["error"]
+
+
+def test_bad_host(tmp_path):
+    """SX-DOCKER: a host that cannot be read names what can."""
+    assert "unix:///path" in lone_jar("ftp://x", tmp_path).run("print(1)")["error"]
+
+
+@pytest.mark.parametrize("version, words", [("1.40", "too old"), ("", "no Docker engine"),
+                                            ("banana", "no Docker engine")])
+def test_versions(tmp_path, version, words):
+    """SX-DOCKER: an engine that is too old, or none at all."""
+    server = serve(tmp_path / "s", lambda h: h.say(500), version)
+    result = lone_jar(f"unix://{tmp_path}/s", tmp_path).run("print(1)")
+    server.shutdown()
+    assert result["status"] == 125 and words in result["error"]
+
+
+def test_newer_engine(tmp_path):
+    """SX-DOCKER: a newer engine is spoken to in the newest version we know."""
+    seen = []
+    server = serve(tmp_path / "s", lambda h: (seen.append(h.path), h.say(500, b"{}")), "1.99")
+    lone_jar(f"unix://{tmp_path}/s", tmp_path).run("print(1)")
+    server.shutdown()
+    assert seen and all(path.startswith("/v1.51/") for path in seen)
+
+
+@pytest.mark.parametrize("body", [b'{"message":"disk is full"}', b"", b"\xff\xfe{", b"[1"])
+def test_engine_errors(tmp_path, body):
+    """SX-DOCKER: the engine's own words, when it has any."""
+    server = serve(tmp_path / "s", lambda h: h.say(500, body))
+    result = lone_jar(f"unix://{tmp_path}/s", tmp_path).run("print(1)")
+    server.shutdown()
+    assert result["status"] == 125 and "refused to create a container" in result["error"]
+    assert ("disk is full" in result["error"]) == (b"disk" in body)
+
+
+def test_slow_engine(tmp_path):
+    """SX-DOCKER: an engine that does not answer is given up, and the setting is named."""
+    gone = threading.Event()
+    server = serve(tmp_path / "s", lambda h: gone.wait(20))
+    start = time.monotonic()
+    result = lone_jar(f"unix://{tmp_path}/s", tmp_path).run(
+        "print(1)", env={"BELLJAR_DOCKER_TIMEOUT": "300ms"})
+    gone.set()
+    server.shutdown()
+    assert result["status"] == 125 and "docker.timeout" in result["error"]
+    assert time.monotonic() - start < 15
+
+
+def test_engine_that_hangs_up(tmp_path):
+    """SX-DOCKER: half an answer is no answer."""
+    def cut(handler):
+        handler.wfile.write(b"HTTP/1.1 201 Created\r\nContent-Length: 100\r\n\r\n{")
+        handler.wfile.flush()
+        handler.connection.close()
+
+    server = serve(tmp_path / "s", cut)
+    result = lone_jar(f"unix://{tmp_path}/s", tmp_path).run("print(1)")
+    server.shutdown()
+    assert result["status"] == 125 and "broke off" in result["error"]
+
+
+def test_engine_dies_during_the_run(jar, tmp_path):
+    """SX-DOCKER DS-CLEAN: the connection is cut in the middle; the next sweep removes the rest."""
+    proxy = Proxy(tmp_path / "p", jar.engine.sock)
+    process = jar.start("import time\nprint('up', flush=True)\ntime.sleep(60)", "--json",
+                        env={"DOCKER_HOST": proxy.url, "BELLJAR_DOCKER_TIMEOUT": "2s",
+                             "BELLJAR_FALLBACK": "native"})
+    while not [c for c in jar.engine.get("/containers/json") if c["State"] == "running"]:
+        assert process.poll() is None
+    time.sleep(1)
+    proxy.cut()
+    out, _ = process.communicate(timeout=40)
+    assert process.returncode == 125
+    assert "went away during the run" in out, out
+    assert '"fallback":null' in out, "a script that ran in part is not run again"
+    assert jar.gc() == 1
+
+
+def test_fallback(tmp_path):
+    """DS-FALL: only when configured, warned about and recorded."""
+    jar = lone_jar(f"unix://{tmp_path}/none.sock", tmp_path)
+    assert not jar.run("print(1)")["success"]
+    result = jar.run("print(1)", env={"BELLJAR_FALLBACK": "native"})
+    assert result["success"] and result["meta"]["runtime"] == "native"
+    assert result["meta"]["fallback"]["from"] == "docker"
+    assert "no Docker engine" in result["meta"]["fallback"]["reason"]
+    assert "falling back from docker to native" in result["log"]
+
+
+@pytest.mark.parametrize("env", [{"BELLJAR_FALLBACK": "direct"},
+                                 {"BELLJAR_FALLBACK_TO_DIRECT": "true"}])
+def test_fallback_to_direct(tmp_path, env):
+    """DS-FALL: direct also needs allow_unsafe, and its check is the strict one."""
+    jar = lone_jar(f"unix://{tmp_path}/none.sock", tmp_path)
+    refused = jar.run("print(1)", env=env)
+    assert not refused["success"] and "allow_unsafe" in refused["error"]
+    env = {**env, "BELLJAR_ALLOW_UNSAFE": "true"}
+    result = jar.run("print(1)", env=env)
+    assert result["success"] and result["meta"]["runtime"] == "direct"
+    blocked = jar.run("import os\nprint(os.getcwd())", env=env)
+    assert blocked["cause"] == "rejected" and blocked["meta"]["blocked_imports"] == ["os"]
+
+
+def test_fallback_setting_is_checked(tmp_path):
+    """CFG: a backend that cannot be fallen back to is refused with what is allowed."""
+    jar = lone_jar("unix:///x", tmp_path)
+    result = jar.run("print(1)", env={"BELLJAR_FALLBACK": "docker"})
+    assert result["status"] == 125 and "native or direct" in result["error"]
+
+
+def test_unreadable_socket(engine, tmp_path):
+    """SX-DOCKER: an engine one may not use is told apart from one that is not there."""
+    if os.geteuid() != 0:
+        pytest.skip("becoming somebody else takes root")
+    import subprocess
+    jar = Jar(engine, tmp_path)
+    tmp_path.chmod(0o755)
+    script = jar.script("print(1)")
+    locked = Engine(engine.sock)
+    done = subprocess.run(["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups",
+                           BELLJAR, "run", script],
+                          env={**jar.env, "DOCKER_HOST": locked.url, "HOME": "/nonexistent",
+                               "BELLJAR_STATE_DIR": "/tmp/none"},
+                          capture_output=True, text=True, check=False)
+    assert done.returncode == 125
+    assert "may not use the Docker engine" in done.stderr or "no Docker engine" in done.stderr

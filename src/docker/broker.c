@@ -50,6 +50,7 @@ struct broker {
 	struct bj_track track;
 	struct bj_worker_ground ground;
 	struct bj_buf profile;
+	char profile_path[480];
 	struct child *children;
 	size_t n_children;
 	struct waiting pool[POOL_MAX];
@@ -205,6 +206,12 @@ static void greet(void *self, struct bj_wire_reply *hello)
 				   &hello->err);
 	if (r == 0)
 		r = bj_track_open(&b->track, b->settings.state_dir, &hello->err);
+	if (r == 0 && b->docker.podman && b->ground.seccomp) {
+		/* Podman takes a path where Docker takes the profile itself. */
+		r = bj_track_keep(&b->track, b->ground.seccomp, b->profile_path,
+				  sizeof(b->profile_path), &hello->err);
+		b->ground.seccomp = b->profile_path;
+	}
 	if (r < 0)
 		return;
 	b->ground.settings = &b->settings;

@@ -23,19 +23,28 @@ static size_t take_body(char *data, size_t one, size_t n, void *ctx)
 	return buf->failed ? 0 : n * one;
 }
 
-/* The engine names its newest version in a header of every answer. */
+/* The value of the header @name in the line @data, cut to @size; false when it is another one. */
+static bool header_value(const char *data, size_t n, const char *name, char *ret, size_t size)
+{
+	const size_t skip = strlen(name);
+
+	if (n <= skip || strncasecmp(data, name, skip) != 0)
+		return false;
+
+	const char *value = data + skip + strspn(data + skip, " ");
+
+	snprintf(ret, size, "%.*s", (int)strcspn(value, "\r\n"), value);
+	return true;
+}
+
+/* The engine names its newest version in a header of every answer; Podman adds one of its own. */
 static size_t take_header(char *data, size_t one, size_t n, void *ctx)
 {
 	struct bj_docker *d = ctx;
-	static const char name[] = "Api-Version:";
-	const size_t skip = sizeof(name) - 1;
+	char other[16];
 
-	if (one * n > skip && strncasecmp(data, name, skip) == 0) {
-		const char *value = data + skip + strspn(data + skip, " ");
-
-		snprintf(d->said_version, sizeof(d->said_version), "%.*s",
-			 (int)strcspn(value, "\r\n"), value);
-	}
+	header_value(data, one * n, "Api-Version:", d->said_version, sizeof(d->said_version));
+	d->podman |= header_value(data, one * n, "Libpod-API-Version:", other, sizeof(other));
 	return one * n;
 }
 

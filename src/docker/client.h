@@ -13,6 +13,7 @@ struct bj_docker {
 	CURL *handle; /* keeps its connection between requests */
 	pid_t owner;  /* a connection is not shared over fork */
 	long timeout_ms;
+	bool podman;           /* the engine is Podman */
 	char said_version[16]; /* the engine's newest */
 	char version[16];      /* agreed on, "1.41" */
 };

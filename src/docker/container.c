@@ -35,14 +35,11 @@ bool bj_container_name(char name[BJ_CONTAINER_NAME])
 
 static json_t *tmpfs(const struct bj_wire_launch *launch)
 {
-	char tmp[128], work[128];
+	char options[128];
 
-	snprintf(tmp, sizeof(tmp), "rw,noexec,nosuid,nodev,size=%" PRIu64 ",mode=1777",
+	snprintf(options, sizeof(options), "rw,noexec,nosuid,nodev,size=%" PRIu64 ",mode=1777",
 		 launch->tmp_size);
-	snprintf(work, sizeof(work),
-		 "rw,noexec,nosuid,nodev,size=%" PRIu64 ",mode=0700,uid=65534,gid=65534",
-		 launch->tmp_size);
-	return json_pack("{s:s, s:s}", "/tmp", tmp, "/work", work);
+	return json_pack("{s:s, s:s}", "/tmp", options, "/work", options);
 }
 
 /* A volume that lives in memory: the engine can unpack an archive into it while the container
@@ -277,19 +274,21 @@ static bool is_gone(int status)
 
 int bj_container_remove(struct bj_docker *docker, const char *name, struct bj_err *err)
 {
-	int status = remove_once(docker, name, false, err);
+	struct bj_err why = { 0 };
+	int status = remove_once(docker, name, false, &why);
 
-	if (!is_gone(status))
-		status = remove_once(docker, name, true, err);
-	for (int round = 0; !is_gone(status) && round < 20; round++) {
+	/* Steps are for an engine that says no. One that says nothing is not asked again. */
+	if (status >= 0 && !is_gone(status))
+		status = remove_once(docker, name, true, &why);
+	for (int round = 0; status >= 0 && !is_gone(status) && round < 20; round++) {
 		bj_container_kill(docker, name, NULL);
 		/* A removal that is under way answers 409 until it is done. */
 		poll(NULL, 0, 50);
-		status = remove_once(docker, name, true, err);
-		if (status < 0)
-			break;
+		status = remove_once(docker, name, true, &why);
 	}
 	if (is_gone(status))
 		return status == 404;
-	return status < 0 ? status : -BJ_E_UNSUPPORTED;
+	if (err)
+		*err = why;
+	return -why.code;
 }

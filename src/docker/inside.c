@@ -81,6 +81,8 @@ static void read_usage(struct bj_inside_end *end)
 		end->peak_memory = read_number("/sys/fs/cgroup/memory.peak", "");
 		end->oom_kills = read_number("/sys/fs/cgroup/memory.events", "oom_kill");
 		end->pids_hits = read_number("/sys/fs/cgroup/pids.events", "max");
+		end->memory_limit = read_number("/sys/fs/cgroup/memory.max", "");
+		end->pids_limit = read_number("/sys/fs/cgroup/pids.max", "");
 		end->cgroup_version = 2;
 	} else {
 		end->peak_memory =
@@ -88,6 +90,8 @@ static void read_usage(struct bj_inside_end *end)
 		end->oom_kills =
 			read_number("/sys/fs/cgroup/memory/memory.oom_control", "oom_kill");
 		end->pids_hits = read_number("/sys/fs/cgroup/pids/pids.events", "max");
+		end->memory_limit = read_number("/sys/fs/cgroup/memory/memory.limit_in_bytes", "");
+		end->pids_limit = read_number("/sys/fs/cgroup/pids/pids.max", "");
 		end->cgroup_version = end->peak_memory ? 1 : 0;
 	}
 	if (end->peak_memory == 0)
@@ -372,8 +376,10 @@ int main(void)
 	int status = 0;
 
 	signal(SIGPIPE, SIG_IGN);
-	if (prctl(PR_SET_DUMPABLE, 0) < 0 || prctl(PR_SET_CHILD_SUBREAPER, 1) < 0 ||
-	    bj_fd_read_exact(0, &in.order, sizeof(in.order)) < 0 ||
+	/* Orphans come to us, so that we can wait for their end; where this is unknown, as in
+	 * gVisor, they die all the same. */
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	if (prctl(PR_SET_DUMPABLE, 0) < 0 || bj_fd_read_exact(0, &in.order, sizeof(in.order)) < 0 ||
 	    in.order.magic != BJ_INSIDE_MAGIC || watch(&in) < 0)
 		return BJ_SEAL_EXIT;
 

@@ -47,5 +47,6 @@ struct bj_inside_end {
 	uint64_t peak_memory;
 	uint64_t oom_kills;
 	uint64_t pids_hits;
-	struct bj_err err; /* code 0: the interpreter was started */
+	uint64_t memory_limit, pids_limit; /* what the own cgroup says; 0: it does not */
+	struct bj_err err;                 /* code 0: the interpreter was started */
 };

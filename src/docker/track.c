@@ -17,6 +17,7 @@
 #include <sys/stat.h>
 
 #define SUFFIX ".active"
+#define KEPT   ".kept"
 
 enum {
 	MAX_FILE = 16 << 20,
@@ -57,15 +58,14 @@ static void default_dir(char *path, size_t size)
 }
 
 /* The directory is ours and nobody else may write to it, or its files prove nothing. */
-static int open_dir(const char *state_dir, struct bj_err *err)
+static int open_dir(const char *state_dir, char path[400], struct bj_err *err)
 {
-	char path[400];
 	struct stat st;
 
 	if (state_dir)
-		snprintf(path, sizeof(path), "%s/docker", state_dir);
+		snprintf(path, 400, "%s/docker", state_dir);
 	else
-		default_dir(path, sizeof(path));
+		default_dir(path, 400);
 
 	const int r = make_dirs(path, err);
 
@@ -85,7 +85,8 @@ int bj_track_open(struct bj_track *track, const char *dir, struct bj_err *err)
 	unsigned char bytes[16];
 	char name[64];
 
-	*track = (struct bj_track){ .dir = open_dir(dir, err), .fd = -1 };
+	*track = (struct bj_track){ .fd = -1 };
+	track->dir = open_dir(dir, track->path, err);
 	if (track->dir < 0)
 		return -err->code;
 	if (getrandom(bytes, sizeof(bytes), 0) != sizeof(bytes))
@@ -127,6 +128,34 @@ void bj_track_drop(const struct bj_track *track, const char *name)
 	write_line(track, '-', name);
 }
 
+int bj_track_keep(struct bj_track *track, const char *text, char *path, size_t size,
+		  struct bj_err *err)
+{
+	char file[64];
+
+	snprintf(file, sizeof(file), "%s" KEPT, track->owner);
+	AUTO_FD int fd = openat(track->dir, file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	const int r = fd < 0 ? -errno : bj_fd_write_all(fd, text, strlen(text));
+
+	if (r < 0)
+		return bj_err_set(err, BJ_E_SYSTEM, -r, "cannot keep a file in %.100s",
+				  track->path);
+	snprintf(path, size, "%s/%s", track->path, file);
+	return 0;
+}
+
+/* The track of @owner and what was kept beside it. */
+static void unlink_owner(const struct bj_track *track, const char *owner)
+{
+	static const char *const suffixes[] = { KEPT, SUFFIX };
+	char file[64];
+
+	for (size_t i = 0; i < BJ_ARRAY_SIZE(suffixes); i++) {
+		snprintf(file, sizeof(file), "%.32s%s", owner, suffixes[i]);
+		unlinkat(track->dir, file, 0);
+	}
+}
+
 /* --- files of owners -------------------------------------------------------------------------- */
 
 static int read_lines(int fd, struct bj_buf *text)
@@ -161,15 +190,14 @@ static const char *next_line(const char *line)
 void bj_track_close(struct bj_track *track)
 {
 	AUTO_BUF struct bj_buf text = { 0 };
-	char name[BJ_CONTAINER_NAME], file[64];
+	char name[BJ_CONTAINER_NAME];
 	bool alive = false;
 
 	if (track->fd >= 0 && read_lines(track->fd, &text) == 0) {
 		for (const char *l = text.data; l && !alive; l = next_line(l))
 			alive = is_alive(l, name);
-		snprintf(file, sizeof(file), "%s" SUFFIX, track->owner);
 		if (!alive)
-			unlinkat(track->dir, file, 0);
+			unlink_owner(track, track->owner);
 	}
 	if (track->fd >= 0)
 		close(track->fd);
@@ -228,7 +256,7 @@ static int sweep_owner(const struct bj_track *track, struct bj_docker *docker, c
 			return r;
 		swept += r == 0;
 	}
-	unlinkat(track->dir, file, 0);
+	unlink_owner(track, file);
 	return swept;
 }
 

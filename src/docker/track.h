@@ -11,6 +11,7 @@
  * Whoever gets the lock of such a file knows that its owner is dead. */
 struct bj_track {
 	int dir; /* -1: none */
+	char path[400];
 	int fd;
 	char owner[BJ_OWNER_ID];
 };
@@ -23,6 +24,10 @@ void bj_track_close(struct bj_track *track);
 
 int bj_track_add(const struct bj_track *track, const char *name, struct bj_err *err);
 void bj_track_drop(const struct bj_track *track, const char *name);
+
+/* Keep @text in a file beside the track, which goes with it. @path is its name. */
+int bj_track_keep(struct bj_track *track, const char *text, char *path, size_t size,
+		  struct bj_err *err);
 
 /* Remove what dead owners left. With @all also containers of anybody whose time is over by far.
  * Returns how many were removed, or negative when the engine does not answer. */

@@ -142,9 +142,24 @@ static void tell_started(const struct bj_role_launch *run)
 
 /* --- judging ---------------------------------------------------------------------------------- */
 
-/* The helper's word: its numbers come from the kernel. */
-static void judge_end(const struct bj_inside_end *end, struct bj_wire_reply *ret)
+/* A limit that the container's own cgroup does not show is not claimed: a runtime may have been
+ * told to leave cgroups alone. The CPU quota stands beside the others. */
+static uint64_t layers_seen(const struct bj_inside_end *end, const struct bj_wire_launch *launch)
 {
+	uint64_t layers = LAYERS & ~BJ_LAYERS_CGROUP;
+
+	if (end->memory_limit > 0 && end->memory_limit <= launch->memory)
+		layers |= BJ_LAYER_BIT(BJ_LAYER_MEMORY) | BJ_LAYER_BIT(BJ_LAYER_CPU);
+	if (end->pids_limit > 0 && end->pids_limit <= launch->pids)
+		layers |= BJ_LAYER_BIT(BJ_LAYER_PIDS);
+	return layers;
+}
+
+/* The helper's word: its numbers come from the kernel. */
+static void judge_end(const struct bj_inside_end *end, const struct bj_wire_launch *launch,
+		      struct bj_wire_reply *ret)
+{
+	ret->layers = layers_seen(end, launch);
 	ret->wait_status = end->wait_status;
 	ret->cpu_ns = end->cpu_ns;
 	ret->peak_memory = end->peak_memory;
@@ -182,13 +197,17 @@ static void judge_engine(const struct bj_worker_ground *ground, const char *name
 		ret->cause = BJ_CAUSE_INFRASTRUCTURE;
 		return;
 	}
-	ret->cause = state.oom_killed ? BJ_CAUSE_OOM : BJ_CAUSE_SIGNAL;
-	if (state.running) {
-		bj_err_set(&ret->err, BJ_E_SYSTEM, 0,
-			   "the Docker engine closed the streams during the run");
-		ret->cause = BJ_CAUSE_INFRASTRUCTURE;
-	} else if (state.exit_code > 128 && state.exit_code < 128 + 65) {
+	if (state.oom_killed) {
+		ret->cause = BJ_CAUSE_OOM;
+	} else if (!state.running && state.exit_code > 128 && state.exit_code < 128 + 65) {
+		ret->cause = BJ_CAUSE_SIGNAL;
 		ret->wait_status = state.exit_code - 128;
+	} else {
+		bj_err_set(&ret->err, BJ_E_SYSTEM, 0,
+			   state.running ? "the Docker engine closed the streams during the run"
+					 : "the container ended with status %d before its script",
+			   state.exit_code);
+		ret->cause = BJ_CAUSE_INFRASTRUCTURE;
 	}
 }
 
@@ -213,7 +232,7 @@ void bj_worker_run(const struct bj_worker_ground *ground, struct bj_role_launch 
 		ret->duration_ns = bj_clock_now() - started;
 		ret->layers = LAYERS;
 		if (pump.have_end)
-			judge_end(&pump.end, ret);
+			judge_end(&pump.end, &run->launch, ret);
 		else
 			judge_engine(ground, name, ret);
 	}

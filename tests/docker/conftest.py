@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The engine, the images and the program for the Docker tests."""
+import json
 import os
 import pathlib
 import shutil
@@ -26,7 +27,12 @@ def engine():
     certs = pathlib.Path(folder) / "certs"
     make_certificates(certs)
     port = free_port()
-    daemon = Daemon(folder, "--add-runtime", "crun=/usr/bin/crun", "-H", f"tcp://127.0.0.1:{port}",
+    config = pathlib.Path(folder) / "daemon.json"
+    config.write_text(json.dumps({"runtimes": {
+        "crun": {"path": "/usr/bin/crun"},
+        "runsc": {"path": "/usr/bin/runsc",
+                  "runtimeArgs": ["--platform=ptrace", "--ignore-cgroups", "--network=none"]}}}))
+    daemon = Daemon(folder, "--config-file", str(config), "-H", f"tcp://127.0.0.1:{port}",
                     "--tlsverify", "--tlscacert", str(certs / "ca.pem"),
                     "--tlscert", str(certs / "server-cert.pem"),
                     "--tlskey", str(certs / "server-key.pem"))

@@ -9,6 +9,7 @@
 #include "base/err.h"
 #include "base/fd.h"
 #include "docker/embed.h"
+#include "docker/profile.h"
 #include "docker/worker.h"
 #include "jar/creds.h"
 
@@ -49,7 +50,8 @@ struct broker {
 	struct bj_docker docker;
 	struct bj_track track;
 	struct bj_worker_ground ground;
-	struct bj_buf profile;
+	struct bj_buf profile; /* the user's, as it was read */
+	char *custom;          /* and as engines get it; NULL: there is none */
 	char profile_path[480];
 	struct child *children;
 	size_t n_children;
@@ -171,8 +173,9 @@ static int read_profile(struct broker *b, struct bj_err *err)
 
 	if (r < 0 || b->profile.size == 0)
 		return bj_err_set(err, BJ_E_NOT_FOUND, -r, "cannot read the profile %.150s", file);
-	b->ground.seccomp = b->profile.data;
-	return 0;
+	b->custom = bj_docker_profile(b->profile.data, bj_embed_profile, bj_embed_floor, err);
+	b->ground.seccomp = b->custom;
+	return b->custom ? 0 : -BJ_E_INVALID;
 }
 
 /* What dead brokers left is removed by a child, beside the first run; `belljar gc` waits. */
@@ -240,9 +243,6 @@ static void started(void *self, pid_t worker)
 	struct broker *b = self;
 
 	remember(b, worker, WORKER, b->next, &b->shape);
-	/* A handle that runs a second script will run a third. */
-	if (b->runs > 1)
-		fill_pool(b, &b->shape);
 }
 
 static void work(void *self, struct bj_role_launch *run, struct bj_wire_reply *ret)
@@ -281,8 +281,19 @@ static void reaped(void *self, pid_t pid, int status)
 			take_filled(b, &c);
 		else if (c.kind != CLEANER && !good && c.name[0])
 			fork_for(b, CLEANER, c.name, NULL); /* it died with a container in hand */
+		/* A handle that ran a second script will run a third. The pool is filled after a
+		 * run, not beside it. */
+		if (c.kind == WORKER && b->runs > 1 && !b->leaving)
+			fill_pool(b, &c.shape);
 		return;
 	}
+}
+
+static void closing(void *self)
+{
+	struct broker *b = self;
+
+	b->leaving = true;
 }
 
 static void leave(void *self)
@@ -291,7 +302,6 @@ static void leave(void *self)
 	int status;
 	pid_t pid;
 
-	b->leaving = true;
 	for (size_t i = 0; i < b->n_pool; i++)
 		fork_for(b, CLEANER, b->pool[i].name, NULL);
 	b->n_pool = 0;
@@ -301,13 +311,15 @@ static void leave(void *self)
 	bj_track_close(&b->track);
 	bj_docker_done(&b->docker);
 	bj_buf_done(&b->profile);
+	free(b->custom);
 	free(b->children);
 }
 
 int bj_broker_new(const struct bj_broker_settings *settings, struct bj_role **ret,
 		  struct bj_err *err)
 {
-	static const struct bj_role_ops ops = { greet, prepare, started, work, reaped, leave };
+	static const struct bj_role_ops ops = { greet,  prepare, started, work,
+						reaped, closing, leave };
 	struct broker *b = calloc(1, sizeof(*b));
 
 	if (!b)

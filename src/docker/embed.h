@@ -6,3 +6,4 @@
 extern const char bj_embed_inside[]; /* the helper, a static ELF file */
 extern const unsigned long bj_embed_inside_size;
 extern const char bj_embed_profile[]; /* profiles/default.json, NUL-terminated */
+extern const char bj_embed_floor[];   /* profiles/floor.json, NUL-terminated */

@@ -173,6 +173,8 @@ static void leave(struct host *host)
 	pid_t pid;
 
 	close(host->control);
+	if (host->ops->closing)
+		host->ops->closing(host->self);
 	while ((pid = waitpid(-1, &status, 0)) > 0 || (pid < 0 && errno == EINTR))
 		if (pid > 0 && host->ops->reaped)
 			host->ops->reaped(host->self, pid, status);

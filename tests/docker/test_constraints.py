@@ -81,21 +81,35 @@ def test_what_the_script_sees(jar):
         *["noexec", "No space left on device"] * 2, "Network is unreachable"], result
 
 
+# io_uring_setup with good parameters, a user namespace, and uname.
+CALLS = """
+import ctypes, os
+libc = ctypes.CDLL(None, use_errno=True)
+print(libc.syscall(425, 1, ctypes.create_string_buffer(120)) >= 0)
+print(libc.unshare(0x10000000) == 0)
+try: os.uname(); print(0)
+except OSError as e: print(e.errno)
+"""
+
+
 def test_seccomp_choices(jar, tmp_path):
-    """DS-SEC: ours by default, the engine's own by a setting, a file of one's own by --seccomp."""
+    """DS-SEC: ours by default, the engine's own by a setting, a file of one's own by --seccomp; that
+    one can only tighten, whether it allows or denies by default."""
     info, _ = inspect_live(jar, env={"BELLJAR_DOCKER_SECCOMP": "docker"})
     assert not [o for o in info["HostConfig"]["SecurityOpt"] if o.startswith("seccomp")]
     profile = tmp_path / "p.json"
-    profile.write_text(json.dumps({
-        "defaultAction": "SCMP_ACT_ALLOW",
-        "syscalls": [{"names": ["uname"], "action": "SCMP_ACT_ERRNO", "errnoRet": 95}]}))
-    result = jar.run("import os\ntry: os.uname()\nexcept OSError as e: print(e.errno)\n"
-                     "import ctypes\nlibc = ctypes.CDLL(None, use_errno=True)\n"
-                     "print(libc.syscall(425, 1, 0), ctypes.get_errno())\n",
-                     "--seccomp", str(profile), "--trust")
-    assert result["stdout"].splitlines()[0] == "95", result
-    # A profile that allows everything still cannot lift the floor: io_uring stays away.
-    assert result["stdout"].splitlines()[1].startswith("-1 "), result
+    deny = {"names": ["uname"], "action": "SCMP_ACT_ERRNO", "errnoRet": 95}
+    loose = {"defaultAction": "SCMP_ACT_ALLOW", "syscalls": [deny]}
+    own = json.loads((pathlib.Path(__file__).parents[2] / "profiles/default.json").read_text())
+    names = {n for e in own["syscalls"] for n in e["names"]} | {"io_uring_setup", "unshare"}
+    listed = {"defaultAction": "SCMP_ACT_ERRNO",
+              "syscalls": [{"names": sorted(names - {"uname"}), "action": "SCMP_ACT_ALLOW"}, deny]}
+    for text in loose, listed:
+        profile.write_text(json.dumps(text))
+        result = jar.run(CALLS, "--seccomp", str(profile), "--trust")
+        assert result["stdout"].split() == ["False", "False", "95"], result
+    profile.write_text("[]")
+    assert jar.run(CALLS, "--seccomp", str(profile), "--trust")["status"] == 125
 
 
 def test_swap_of_images(jar):

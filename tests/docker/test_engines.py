@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import resource
 import shutil
 import subprocess
 import tempfile
@@ -119,8 +120,13 @@ def podman(engine):
     folder = pathlib.Path(tempfile.mkdtemp(prefix="bjp-", dir="/var/tmp"))
     sock = folder / "podman.sock"
     base = ["podman", "--root", str(folder / "root"), "--runroot", str(folder / "run"),
-            "--cgroup-manager=cgroupfs", "--events-backend=file"]
+            "--cgroup-manager=cgroupfs", "--events-backend=file", "--runtime=runc"]
+    # The defaults raise limits, which takes a capability that not every root has.
+    most = resource.getrlimit(resource.RLIMIT_NPROC)[1]
+    (folder / "containers.conf").write_text(
+        f'[containers]\ndefault_ulimits = ["nproc={most}:{most}"]\n')
     with subprocess.Popen([*base, "system", "service", "--time=0", f"unix://{sock}"],
+                          env={**os.environ, "CONTAINERS_CONF": str(folder / "containers.conf")},
                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
         made = Engine(sock)
         try:
@@ -144,3 +150,11 @@ def test_podman(podman, tmp_path):
                           "BELLJAR_DOCKER_BASH_IMAGE": podman.image})
     assert (result["stdout"], result["status"]) == ("from podman\n", 4), result
     assert podman.containers() == []
+
+
+def test_images_come_from_a_command(engine):
+    """DS-SETUP: the fixture made both images with `belljar image build --docker` and nothing else."""
+    tags = [tag for image in engine.get("/images/json") for tag in image["RepoTags"] or []]
+    assert {"belljar/python:3.11", "belljar/bash:5.2"} <= set(tags)
+    done = subprocess.run([BELLJAR, "image", "build"], capture_output=True, text=True, check=False)
+    assert done.returncode == 125 and "belljar image build --docker" in done.stderr

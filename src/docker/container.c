@@ -92,6 +92,9 @@ static json_t *host_config(const struct bj_container_plan *plan)
 		"Privileged", 0, "CgroupnsMode", "private", "IpcMode", "private", "ShmSize",
 		(json_int_t)l->tmp_size, "AutoRemove", 0);
 
+	if (plan->processes)
+		json_array_append_new(json_object_get(host, "Ulimits"),
+				      ulimit("nproc", (json_int_t)plan->processes));
 	if (host && plan->runtime)
 		json_object_set_new(host, "Runtime", json_string(plan->runtime));
 	return host;

@@ -22,7 +22,8 @@ struct bj_container_plan {
 	const char *owner;
 	const char *run_id; /* "": made ahead of its run */
 	uint64_t expires;   /* unix seconds after which nobody can want it any more */
-	bool required;      /* refuse when the engine cannot enforce a limit */
+	int64_t processes; /* ulimit of the user, for engines that would raise it; 0: say nothing */
+	bool required;     /* refuse when the engine cannot enforce a limit */
 };
 
 /* A fresh name. False: no random. */

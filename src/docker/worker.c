@@ -27,6 +27,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 /* Containers that nobody removed may be removed by anybody this long after their deadline. */
@@ -45,6 +46,18 @@ enum { EXPIRY_SECONDS = 3600 };
 
 /* --- making and removing ---------------------------------------------------------------------- */
 
+/* Podman raises the number of a user's processes unless it is told one, and raising takes a
+ * capability that not every root has: tell it one that is lower than ours. */
+static int64_t fewer_processes(const struct bj_docker *docker)
+{
+	struct rlimit limit;
+
+	if (!docker->podman || getrlimit(RLIMIT_NPROC, &limit) < 0)
+		return 0;
+	return limit.rlim_max / 2 < BJ_WIRE_PIDS_MAX ? (int64_t)limit.rlim_max / 2
+						     : BJ_WIRE_PIDS_MAX;
+}
+
 static int create(const struct bj_worker_ground *ground, const struct bj_wire_launch *launch,
 		  const char *run_id, const char *name, struct bj_err *err)
 {
@@ -56,6 +69,7 @@ static int create(const struct bj_worker_ground *ground, const struct bj_wire_la
 		.owner = ground->track->owner,
 		.run_id = run_id,
 		.expires = (uint64_t)time(NULL) + launch->timeout_ns / 1000000000u + EXPIRY_SECONDS,
+		.processes = fewer_processes(ground->docker),
 		.required = ground->settings->required,
 	};
 	int r = bj_container_create(ground->docker, name, &plan, err);

@@ -27,7 +27,8 @@ struct bj_role_ops {
 	void (*started)(void *self, pid_t worker);
 	/* In the worker. Fills the reply that ends the run. */
 	void (*work)(void *self, struct bj_role_launch *launch, struct bj_wire_reply *ret);
-	/* In the role, when a child is gone; when the front is gone; and when all workers are too. */
+	/* In the role, when a child is gone; when the front is gone; and when all workers are too.
+	 */
 	void (*reaped)(void *self, pid_t pid, int status);
 	void (*closing)(void *self);
 	void (*leave)(void *self);

@@ -3,7 +3,6 @@
 import json
 import os
 import pathlib
-import resource
 import shutil
 import subprocess
 import tempfile
@@ -121,12 +120,7 @@ def podman(engine):
     sock = folder / "podman.sock"
     base = ["podman", "--root", str(folder / "root"), "--runroot", str(folder / "run"),
             "--cgroup-manager=cgroupfs", "--events-backend=file", "--runtime=runc"]
-    # The defaults raise limits, which takes a capability that not every root has.
-    most = resource.getrlimit(resource.RLIMIT_NPROC)[1]
-    (folder / "containers.conf").write_text(
-        f'[containers]\ndefault_ulimits = ["nproc={most}:{most}"]\n')
     with subprocess.Popen([*base, "system", "service", "--time=0", f"unix://{sock}"],
-                          env={**os.environ, "CONTAINERS_CONF": str(folder / "containers.conf")},
                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
         made = Engine(sock)
         try:

@@ -174,6 +174,7 @@ struct bj_result {
 	char *fallback_reason;            /* NULL: nothing was replaced */
 	enum bj_policy policy;
 	bool trusted;
+	bool warm; /* an interpreter waited for the script */
 	struct bj_limits asked, effective;
 	bool cleanup_success;
 	const char *cgroup;   /* "v1", "v2", "none" */

@@ -450,6 +450,7 @@ static int fill_result(struct run *run, struct bj_result *result, struct bj_err 
 	result->cgroup = cgroups[reply->cgroup_version < 3 ? reply->cgroup_version : 0];
 	result->uid_mode = reply->own_uid ? "own" : "shared";
 	result->landlock_abi = reply->landlock_abi;
+	result->warm = reply->warm;
 	result->duration_us = reply->duration_ns / 1000;
 	result->cpu_us = reply->cpu_ns / 1000;
 	result->peak_memory = reply->peak_memory;

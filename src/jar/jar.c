@@ -186,6 +186,22 @@ void bj_jar_attach(struct bj_jar *jar, const struct bj_wire_launch *run, const i
 	jar->fds[BJ_WIRE_FD_REPLY] = -1;
 }
 
+void bj_jar_move_run(struct bj_jar *from, struct bj_jar *to)
+{
+	to->has_run = true;
+	to->run = from->run;
+	to->language = from->language;
+	memcpy(to->fds, from->fds, sizeof(to->fds));
+	to->filter_fd = from->filter_fd;
+	to->out_fd = from->out_fd;
+	forget(from, BJ_JAR_EV_REPLY);
+	to->watch[BJ_JAR_EV_REPLY] = from->watch[BJ_JAR_EV_REPLY];
+	from->has_run = false;
+	from->watch[BJ_JAR_EV_REPLY] = from->filter_fd = from->out_fd = -1;
+	for (int i = 0; i < BJ_WIRE_FD_FIXED; i++)
+		from->fds[i] = -1;
+}
+
 /* --- filling ---------------------------------------------------------------------------------- */
 
 /* The helper's end of a cold start, and what the script's process needs. */
@@ -288,6 +304,7 @@ void bj_jar_fill_warm(struct bj_jar *jar, int pid_fd_take, int report_fd_take, i
 {
 	jar->phase = BJ_JAR_FILLING;
 	jar->warm = true;
+	jar->reply.warm = 1;
 	jar->watch[BJ_JAR_EV_PID] = pid_fd_take;
 	jar->watch[BJ_JAR_EV_REPORT] = report_fd_take;
 	jar->slot_fd = slot_fd_take;
@@ -434,11 +451,21 @@ static void handle_pid(struct bj_jar *jar)
 	}
 }
 
-/* The process is sealed. */
+/* The process is sealed. Its pid was told before; a zygote that died in between told none, and then
+ * nobody could wait for it. */
 static void sealed(struct bj_jar *jar)
 {
+	struct bj_err err = { 0 };
+
+	if (jar->watch[BJ_JAR_EV_PID] >= 0)
+		handle_pid(jar);
 	if (jar->dying || jar->phase != BJ_JAR_FILLING)
 		return;
+	if (jar->main_pid == 0) {
+		bj_err_set(&err, BJ_E_SYSTEM, 0, "nobody knows the script's process");
+		bj_jar_fail(jar, &err);
+		return;
+	}
 	if (jar->warm) {
 		jar->phase = BJ_JAR_WAITING;
 		jar->deadline = 0;

@@ -57,6 +57,7 @@ struct bj_jar {
 	enum bj_language language; /* of what waits in it, or of its run */
 	bool warm;                 /* filled from a zygote */
 	bool has_run;
+	bool cold_only;            /* a warm start of its run has failed once */
 	struct bj_wire_launch run; /* with has_run */
 	int fds[BJ_WIRE_FD_FIXED]; /* of the run; -1 once given away */
 	int out_fd, filter_fd;
@@ -98,6 +99,9 @@ int bj_jar_build(struct bj_jar *jar, const struct bj_jar_ground *ground,
 
 /* Attach a run to the jar, whatever its phase up to WAITING. Takes the descriptors. */
 void bj_jar_attach(struct bj_jar *jar, const struct bj_wire_launch *run, const int *fds_take);
+
+/* Move the run of @from, whose script has not started, to @to, which has none. */
+void bj_jar_move_run(struct bj_jar *from, struct bj_jar *to);
 
 /* EMPTY, with a run: start its interpreter from nothing. */
 int bj_jar_fill_cold(struct bj_jar *jar, const struct bj_jar_ground *ground, struct bj_err *err);

@@ -87,7 +87,7 @@ struct bj_wire_reply {
 	uint8_t cgroup_version; /* 0: none */
 	uint8_t own_uid;
 	uint8_t cleanup_ok;
-	uint8_t pad;
+	uint8_t warm;   /* an interpreter waited for the script */
 	uint32_t swept; /* HELLO: leftovers of dead belljars that were removed */
 	struct bj_err err;
 };

@@ -239,13 +239,43 @@ static void explain(const struct launcher *l, struct bj_err *err)
 /* What comes next for a jar that waits for nothing. */
 static int next_step(struct launcher *l, struct bj_jar *jar, struct bj_err *err)
 {
-	if (jar->phase == BJ_JAR_EMPTY && (!jar->has_run || pool_fits(l, &jar->run)))
+	if (jar->phase == BJ_JAR_EMPTY && !jar->cold_only &&
+	    (!jar->has_run || pool_fits(l, &jar->run)))
 		return pool_fill(l, jar, err);
 	if (jar->phase == BJ_JAR_EMPTY)
 		return bj_jar_fill_cold(jar, &l->ground, err);
-	if (jar->phase == BJ_JAR_WAITING && jar->has_run)
+	if (jar->phase == BJ_JAR_WAITING && jar->has_run) {
+		pool_used(l);
 		return bj_jar_go(jar, err);
+	}
 	return 0;
+}
+
+static struct bj_jar_shape shape_of(const struct bj_wire_launch *run)
+{
+	return (struct bj_jar_shape){
+		.limits = { .memory = run->memory, .cpu_milli = run->cpu_milli, .pids = run->pids },
+		.tmp_size = run->tmp_size
+	};
+}
+
+/* The zygote died, or the slot did, before the script began: that is no fault of the script. Its
+ * run gets a jar of its own and a cold start. */
+static void rescue(struct launcher *l, struct bj_jar *jar)
+{
+	struct bj_jar *fresh = launcher_new_jar(l);
+	struct bj_err err = { 0 };
+
+	if (!fresh)
+		return;
+	bj_jar_move_run(jar, fresh);
+	fresh->cold_only = true;
+
+	const struct bj_jar_shape shape = shape_of(&fresh->run);
+
+	if (bj_jar_build(fresh, &l->ground, &shape, &err) < 0)
+		bj_jar_fail(fresh, &err);
+	launcher_advance(l, fresh);
 }
 
 void launcher_advance(struct launcher *l, struct bj_jar *jar)
@@ -254,9 +284,9 @@ void launcher_advance(struct launcher *l, struct bj_jar *jar)
 
 	if (next_step(l, jar, &err) < 0 || bj_jar_watch(jar, &err) < 0) {
 		bj_jar_fail(jar, &err);
-		if (!jar->has_run)
-			pool_failed(l);
 	}
+	if (jar->failed && jar->has_run && jar->warm && jar->started == 0)
+		rescue(l, jar);
 	if (jar->dying)
 		bj_jar_reply_early(jar);
 	if (!bj_jar_over(jar))
@@ -421,17 +451,23 @@ static void end_all(struct launcher *l)
 	}
 }
 
+/* The earlier of two points in time, of which 0 is never. */
+static uint64_t earlier(uint64_t a, uint64_t b)
+{
+	return a == 0 || (b != 0 && b < a) ? b : a;
+}
+
 static void loop(struct launcher *l)
 {
 	struct epoll_event events[EVENTS_AT_ONCE];
 
 	for (;;) {
-		const int n = wait_events(l, events, check_deadlines(l));
+		const uint64_t refill = pool_refill(l), due = check_deadlines(l);
+		const int n = wait_events(l, events, earlier(refill, due));
 
 		for (int i = 0; i < n; i++)
 			if (!handle_event(l, events[i].data.u64))
 				return;
-		pool_refill(l);
 	}
 }
 
@@ -458,7 +494,6 @@ void bj_launch_main(const struct bj_launch_birth *birth, const struct bj_launch_
 
 	say_hello(&l, up ? NULL : &err);
 	if (up) {
-		pool_refill(&l);
 		loop(&l);
 		end_all(&l);
 	}

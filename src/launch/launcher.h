@@ -14,7 +14,8 @@ struct pool {
 	struct bj_zygote zygote;
 	uint64_t zygote_since;        /* clock nanoseconds: when it was started */
 	unsigned int zygote_failures; /* in a row, without ever having been ready */
-	uint64_t resume;              /* clock nanoseconds: no refill before */
+	uint64_t rest_until;          /* clock nanoseconds, after a failure: no refill before */
+	uint64_t resume; /* the same after a run was started, as long as there are slots */
 };
 
 struct launcher {
@@ -53,8 +54,12 @@ int pool_fill(struct launcher *l, struct bj_jar *jar, struct bj_err *err);
 /* A jar of the pool failed before it waited: leave the machine in peace for a moment. */
 void pool_failed(struct launcher *l);
 
-/* Start what is missing: the zygote, slots. Cheap when nothing is. */
-void pool_refill(struct launcher *l);
+/* A slot was given to a run: its successor can wait until that run has had the machine. */
+void pool_used(struct launcher *l);
+
+/* Start what is missing: the zygote, slots. Cheap when nothing is. Returns when to come back (clock
+ * nanoseconds), 0 when there is no need. */
+uint64_t pool_refill(struct launcher *l);
 
 /* The zygote said that it is ready, or is dead. */
 void pool_zygote_ready(struct launcher *l);

@@ -8,8 +8,10 @@
 #include "launch/launcher.h"
 
 #include <sys/epoll.h>
+#include <sys/socket.h>
 
-#define REST_NS UINT64_C(1000000000)
+#define REST_NS   UINT64_C(1000000000) /* after a failure */
+#define BREATH_NS UINT64_C(4000000)    /* after a run was started */
 
 enum {
 	BUILD_AT_ONCE = 2,       /* slots on their way */
@@ -84,12 +86,16 @@ static void start_zygote(struct launcher *l)
 
 void pool_zygote_ready(struct launcher *l)
 {
-	struct epoll_event none = { 0 };
+	struct bj_zygote *z = &l->pool.zygote;
+	char word = 0;
 
-	/* It says nothing more: its death shows on the pidfd. */
-	epoll_ctl(l->epoll, EPOLL_CTL_DEL, l->pool.zygote.sock, &none);
-	l->pool.zygote.ready = true;
-	l->pool.zygote_failures = 0;
+	/* It says one thing; after that, and when it is dead, the pidfd speaks. */
+	if (z->pid <= 0 || recv(z->sock, &word, 1, MSG_DONTWAIT) < 0)
+		return;
+	epoll_ctl(l->epoll, EPOLL_CTL_DEL, z->sock, NULL);
+	z->ready = word == 'r';
+	if (z->ready)
+		l->pool.zygote_failures = 0;
 }
 
 void pool_zygote_dead(struct launcher *l)
@@ -128,27 +134,45 @@ static void refill_zygote(struct launcher *l)
 
 void pool_failed(struct launcher *l)
 {
-	l->pool.resume = bj_clock_now() + REST_NS;
+	l->pool.rest_until = bj_clock_now() + REST_NS;
 }
 
-void pool_refill(struct launcher *l)
+void pool_used(struct launcher *l)
+{
+	l->pool.resume = bj_clock_now() + BREATH_NS;
+}
+
+static void build_slot(struct launcher *l)
+{
+	struct bj_jar *jar = launcher_new_jar(l);
+	struct bj_err err = { 0 };
+
+	if (!jar)
+		return;
+	if (bj_jar_build(jar, &l->ground, &l->pool.shape, &err) < 0)
+		bj_jar_fail(jar, &err);
+	launcher_advance(l, jar);
+}
+
+uint64_t pool_refill(struct launcher *l)
 {
 	uint32_t coming = 0;
 
-	if (l->pool.target == 0 || bj_clock_now() < l->pool.resume)
-		return;
+	if (l->pool.target == 0)
+		return 0;
 	refill_zygote(l);
 	if (!l->pool.zygote.ready)
-		return;
-	for (uint32_t n = count_free(l, &coming); n < l->pool.target && coming < BUILD_AT_ONCE;
-	     n++, coming++) {
-		struct bj_jar *jar = launcher_new_jar(l);
-		struct bj_err err = { 0 };
+		return 0;
 
-		if (!jar)
-			return;
-		if (bj_jar_build(jar, &l->ground, &l->pool.shape, &err) < 0)
-			bj_jar_fail(jar, &err);
-		launcher_advance(l, jar);
-	}
+	const uint32_t n = count_free(l, &coming);
+
+	if (n >= l->pool.target || coming >= BUILD_AT_ONCE)
+		return 0;
+	if (bj_clock_now() < l->pool.rest_until)
+		return l->pool.rest_until;
+	/* With half of the slots gone there is no time to lose. */
+	if (bj_clock_now() < l->pool.resume && 2 * n > l->pool.target)
+		return l->pool.resume;
+	build_slot(l);
+	return bj_clock_now();
 }

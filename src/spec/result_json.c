@@ -77,16 +77,17 @@ static json_t *fallback(const struct bj_result *r)
 static json_t *meta(const struct bj_result *r)
 {
 	return json_pack(
-		"{s:s, s:o, s:s, s:b, s:o, s:{s:b, s:b}, s:o, s:o, s:{s:o, s:o}, s:b, s:o, "
+		"{s:s, s:o, s:s, s:b, s:b, s:o, s:{s:b, s:b}, s:o, s:o, s:{s:o, s:o}, s:b, s:o, "
 		"s:{s:I, s:o, s:I}}",
 		"runtime", bj_backend_name(r->runtime), "fallback", fallback(r), "policy",
-		bj_policy_name(r->policy), "trusted", r->trusted, "blocked_imports",
-		strings(r->blocked_imports, r->n_blocked_imports), "truncated", "stdout",
-		r->out.truncated, "stderr", r->err.truncated, "stdout_bytes", number(r->out.total),
-		"stderr_bytes", number(r->err.total), "resource_limits", "asked", limits(&r->asked),
-		"effective", limits(&r->effective), "cleanup_success", r->cleanup_success,
-		"isolation", isolation(r), "out", "files", (json_int_t)r->out_files, "bytes",
-		number(r->out_bytes), "refused", (json_int_t)r->out_refused);
+		bj_policy_name(r->policy), "trusted", r->trusted, "warm", r->warm,
+		"blocked_imports", strings(r->blocked_imports, r->n_blocked_imports), "truncated",
+		"stdout", r->out.truncated, "stderr", r->err.truncated, "stdout_bytes",
+		number(r->out.total), "stderr_bytes", number(r->err.total), "resource_limits",
+		"asked", limits(&r->asked), "effective", limits(&r->effective), "cleanup_success",
+		r->cleanup_success, "isolation", isolation(r), "out", "files",
+		(json_int_t)r->out_files, "bytes", number(r->out_bytes), "refused",
+		(json_int_t)r->out_refused);
 }
 
 static json_t *to_json(const struct bj_result *r)

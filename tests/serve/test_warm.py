@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Waiting interpreters: the same results as a cold start, nothing shared, back after a crash."""
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import time
+
+import pytest
+
+from serving import BELLJAR, Service
+
+SETTINGS = "warm:\n  slots: 4\ncheck:\n  policy: off\n"
+
+# What a script can see of how it was started, how it ends, and what it leaves behind.
+SAME = {
+    "hello": "print('hello')",
+    "argv": "import sys\nprint(sys.argv, sys.path[0], sys.flags.isolated)",
+    "main": "import sys\nm = sys.modules['__main__']\nprint(__name__, __file__, m.__dict__ is globals(), __doc__)",
+    "environment": "import os\nprint(sorted(os.environ.items()))",
+    "process": "import os\nprint(os.getpid(), os.getuid(), os.getcwd(), os.getsid(0) == os.getpid())",
+    "descriptors": "import os\nprint(sorted(os.listdir('/proc/self/fd')))",
+    "status": "for line in open('/proc/self/status'):\n    if line.split(':')[0] in "
+              "('CapEff', 'CapBnd', 'CapPrm', 'NoNewPrivs', 'Seccomp', 'Uid', 'Gid', 'Groups', 'SigIgn'):\n"
+              "        print(line, end='')",
+    "limits": "import resource\nprint([resource.getrlimit(i) for i in range(16)])",
+    "traceback": "def f():\n    raise ValueError('boom')\n\nf()",
+    "exit number": "import sys\nsys.exit(7)",
+    "exit words": "import sys\nsys.exit('sorry')",
+    "exit none": "import sys\nsys.exit(None)",
+    "exit large": "import sys\nsys.exit(259)",
+    "at exit": "import atexit\natexit.register(print, 'bye')\nprint('hi')",
+    "finalizer": "class A:\n    def __del__(self):\n        print('gone')\n\na = A()\n_b = A()",
+    "unclosed file": "f = open('x', 'w')\nf.write('data')\nimport os, atexit\nprint(os.path.getsize('x'))",
+    "thread": "import threading, time\nt = threading.Thread(target=lambda: (time.sleep(0.05), print('late')))\nt.start()",
+    "syntax": "def f(:\n    pass",
+    "interrupt": "raise KeyboardInterrupt",
+    "killed": "import os, signal\nos.kill(os.getpid(), signal.SIGTERM)",
+    "segfault": "import ctypes\nctypes.string_at(0)",
+    "hook": "import sys\nsys.excepthook = lambda *a: print('hook', a[0].__name__)\n1 / 0",
+    "stderr": "import sys\nprint('e', file=sys.stderr)\nprint('o')",
+    "closed": "import sys\nsys.stdout.close()",
+    "unicode": "print('\u00e9\u4e2d\U0001f600')",
+    "subprocess": "import subprocess\nprint(subprocess.run(['echo', 'x'], capture_output=True))",
+    "pool": "import multiprocessing as m\ndef f(x):\n    return x * x\nif __name__ == '__main__':\n"
+            "    with m.get_context('spawn').Pool(2) as p:\n        print(p.map(f, [1, 2, 3]))",
+    "memory": "x = bytearray(700 << 20)",
+    "bomb": "import os, time\nwhile True:\n    try:\n        if os.fork() == 0:\n            time.sleep(60)\n"
+            "    except OSError:\n        time.sleep(0.01)",
+    "write root": "open('/x', 'w')",
+    "socket": "import socket\nsocket.socket(socket.AF_NETLINK, socket.SOCK_RAW)",
+}
+
+
+@pytest.fixture(scope="module")
+def warm():
+    service = Service(config=SETTINGS).ready()
+    yield service
+    service.stop()
+
+
+def run_warm(service, script, **fields):
+    """Run until a waiting interpreter took it: right after a start there may be none yet."""
+    for _ in range(100):
+        answer = service.run(script, **fields)
+        assert answer.status == 200, answer.body
+        if answer.json["meta"]["warm"]:
+            return answer.json
+        time.sleep(0.1)
+    pytest.fail("no interpreter waits")
+
+
+def run_cold(script, tmp_path):
+    file = tmp_path / "script.py"
+    file.write_text(script)
+    config = tmp_path / "config.yaml"
+    config.write_text(SETTINGS)
+    done = subprocess.run([BELLJAR, "run", "--no-service", "--json", "--config", config, file],
+                          capture_output=True, timeout=60)
+    return json.loads(done.stdout)
+
+
+@pytest.mark.parametrize("name", SAME)
+def test_warm_and_cold_say_the_same(warm, tmp_path, name):
+    """SCRP-01, SCRP-08: cause, exit, signal, both streams, findings and layers are equal."""
+    hot, cold = run_warm(warm, SAME[name]), run_cold(SAME[name], tmp_path)
+    assert not cold["meta"]["warm"]
+    for key in "cause", "exit_code", "signal", "stdout", "stderr", "validation_error", "success":
+        assert hot[key] == cold[key], key
+    assert hot["meta"]["isolation"] == cold["meta"]["isolation"]
+
+
+def test_slots_share_no_randomness(warm):
+    """Ten interpreters of one zygote draw ten different numbers."""
+    script = "import random, uuid, secrets\nprint(random.random(), uuid.uuid4(), secrets.token_hex(8))"
+    drawn = [run_warm(warm, script)["stdout"].split() for _ in range(10)]
+    for column in zip(*drawn):
+        assert len(set(column)) == len(drawn)
+
+
+def test_scripts_do_not_see_each_other(warm):
+    """SCRP-06: what one script leaves, in files, modules, environment or memory, the next has not."""
+    script = (
+        "import os, sys, builtins, json\n"
+        "seen = [n for n in ('/tmp', '/work', '/dev/shm', '/work/out') for f in os.listdir(n) if f != 'out']\n"
+        "seen += [x for x in (getattr(builtins, 'mark', None), os.environ.get('MARK'), getattr(json, 'mark', None)) if x]\n"
+        "print(seen, len(sys.argv))\n"
+        "builtins.mark = json.mark = os.environ['MARK'] = 'here'\n"
+        "for n in ('/tmp', '/work', '/dev/shm', '/work/out'):\n"
+        "    open(n + '/mark', 'w').write('x')\n"
+    )
+    count = 1000 if os.environ.get("BELLJAR_FULL") else 60
+    for _ in range(count):
+        assert run_warm(warm, script)["stdout"] == "[] 1\n"
+
+
+def children(pid):
+    return [int(p) for p in pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def find_zygote(pid):
+    """The Python below @pid that shares its parent's pid namespace: slots have one of their own."""
+    for child in children(pid):
+        try:
+            if b"zygote.so" in pathlib.Path(f"/proc/{child}/cmdline").read_bytes():
+                nspid = [line for line in open(f"/proc/{child}/status") if line.startswith("NSpid")][0]
+                if len(nspid.split()) == 3:
+                    return child
+        except FileNotFoundError:
+            continue
+        found = find_zygote(child)
+        if found:
+            return found
+    return None
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="sees the namespaces of others")
+def test_a_dead_zygote_is_replaced(serve):
+    service = serve(config=SETTINGS).ready()
+    run_warm(service, "print(1)")
+    first = find_zygote(service.process.pid)
+    assert first
+    os.kill(first, signal.SIGKILL)
+    for _ in range(20):
+        answer = service.run("print(2)")
+        assert answer.status == 200 and answer.json["stdout"] == "2\n", answer.body
+    run_warm(service, "print(3)")
+    second = find_zygote(service.process.pid)
+    assert second and second != first
+
+
+def test_a_burst_beyond_the_slots_is_served(warm):
+    """More at once than there are slots: the rest is forked on demand, all right."""
+    ids = [warm.start(f"print({i})", "python") for i in range(24)]
+    for i, run_id in enumerate(ids):
+        for _ in range(200):
+            result = warm.ask("GET", f"/v1/executions/{run_id}").json
+            if result["state"] == "finished":
+                break
+            time.sleep(0.05)
+        assert result["result"]["stdout"] == f"{i}\n", result

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* How the script's process gets into its jar: from nothing, or from a zygote. */
+
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/fd.h"
+#include "jar/jar.h"
+#include "jar/script.h"
+#include "jar/sys.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <unistd.h>
+
+/* The helper's end of a cold start, and what the script's process needs. */
+struct cold {
+	struct bj_seal_script script;
+	const struct bj_cgroup *cgroup;
+	int init_pidfd, pid_fd, report_fd;
+};
+
+static int join(const struct cold *cold, struct bj_err *err)
+{
+	if (cold->cgroup && bj_cgroup_join(cold->cgroup, err) < 0)
+		return -err->code;
+	if (setns(cold->init_pidfd, (int)bj_seal_namespaces()) < 0)
+		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot join the jar");
+	return 0;
+}
+
+/* In the helper: join everything, fork the script's process, tell its pid, end. */
+__attribute__((noreturn)) static void help(const struct cold *cold)
+{
+	struct bj_seal_report report = { .failed = 1 };
+
+	if (join(cold, &report.err) == 0) {
+		/* glibc's fork: after a raw clone its idea of the thread would be wrong in the
+		 * child. */
+		const pid_t pid = fork();
+
+		if (pid == 0)
+			bj_seal_script(&cold->script, cold->report_fd);
+		if (pid > 0 && write(cold->pid_fd, &pid, sizeof(pid)) == sizeof(pid))
+			_exit(0);
+		bj_err_set(&report.err, BJ_E_SYSTEM, errno, "cannot fork into the jar");
+	}
+	bj_fd_write_all(cold->report_fd, &report, sizeof(report));
+	_exit(1);
+}
+
+static int make_pipes(struct bj_jar *jar, int *ret_pid, int *ret_report, struct bj_err *err)
+{
+	int pid_pipe[2], report_pipe[2];
+
+	if (pipe2(pid_pipe, O_CLOEXEC) < 0)
+		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot make a pipe");
+	if (pipe2(report_pipe, O_CLOEXEC) < 0) {
+		close(pid_pipe[0]);
+		close(pid_pipe[1]);
+		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot make a pipe");
+	}
+	jar->watch[BJ_JAR_EV_PID] = pid_pipe[0];
+	jar->watch[BJ_JAR_EV_REPORT] = report_pipe[0];
+	*ret_pid = pid_pipe[1];
+	*ret_report = report_pipe[1];
+	return 0;
+}
+
+int bj_jar_fill_cold(struct bj_jar *jar, const struct bj_jar_ground *ground, struct bj_err *err)
+{
+	struct cold cold = {
+		.script = { .language = jar->language,
+			    .check_only = jar->run.flags & BJ_WIRE_CHECK_ONLY,
+			    .limits = { .tmp_size = jar->tmp_size,
+					.pids = jar->run.pids,
+					.pids_cgroup = jar->cgroup != NULL },
+			    .stdin_fd = jar->fds[BJ_WIRE_FD_STDIN],
+			    .stdout_fd = jar->fds[BJ_WIRE_FD_STDOUT],
+			    .stderr_fd = jar->fds[BJ_WIRE_FD_STDERR],
+			    .verdict_fd = jar->fds[BJ_WIRE_FD_VERDICT],
+			    .spec_fd = jar->fds[BJ_WIRE_FD_SPEC],
+			    .filter_fd = jar->filter_fd,
+			    .python = ground->python,
+			    .bash = ground->bash },
+		.cgroup = jar->cgroup,
+		.init_pidfd = jar->watch[BJ_JAR_EV_INIT],
+	};
+	int pidfd = -1;
+	int r = bj_script_put(jar->files_fd, jar->fds[BJ_WIRE_FD_SCRIPT], jar->language,
+			      jar->init_uid, err);
+
+	if (r == 0)
+		r = make_pipes(jar, &cold.pid_fd, &cold.report_fd, err);
+	if (r < 0)
+		return r;
+	jar->phase = BJ_JAR_FILLING;
+	jar->started = bj_clock_now();
+	jar->deadline = jar->started + jar->run.timeout_ns;
+	jar->helper_pid =
+		bj_sys_clone3(0, &pidfd, jar->cgroup ? bj_cgroup_birth_fd(jar->cgroup) : -1);
+	if (jar->helper_pid == 0)
+		help(&cold);
+	close(cold.pid_fd);
+	close(cold.report_fd);
+	if (pidfd >= 0)
+		close(pidfd);
+	if (jar->helper_pid < 0)
+		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot start the jar's helper");
+	return 0;
+}
+
+void bj_jar_fill_warm(struct bj_jar *jar, int pid_fd_take, int report_fd_take, int slot_fd_take)
+{
+	jar->phase = BJ_JAR_FILLING;
+	jar->warm = true;
+	jar->reply.warm = 1;
+	jar->watch[BJ_JAR_EV_PID] = pid_fd_take;
+	jar->watch[BJ_JAR_EV_REPORT] = report_fd_take;
+	jar->slot_fd = slot_fd_take;
+	jar->deadline = bj_clock_now() + BJ_JAR_BUILD_NS;
+}

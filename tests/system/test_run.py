@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`belljar run`: what goes in comes in, what comes out is exact."""
+"""`belljar run`: what goes in comes in, what comes out is exact. RESULT, EXIT."""
 import os
 import pty
 import signal

@@ -178,10 +178,15 @@ class Daemon(Engine):
     def remove(self):
         """Its containerd ends with it; mounts below the directory are undone before it goes."""
         self.stop()
-        mounts = [line.split()[1] for line in pathlib.Path("/proc/mounts").read_text().splitlines()]
-        for mount in sorted((m for m in mounts if m.startswith(str(self.folder))), reverse=True):
-            subprocess.run(["umount", "-l", mount], check=False)
-        shutil.rmtree(self.folder, ignore_errors=True)
+        remove_tree(self.folder)
+
+
+def remove_tree(folder):
+    """Undo the mounts below a directory of an engine, then remove it."""
+    mounts = [line.split()[1] for line in pathlib.Path("/proc/mounts").read_text().splitlines()]
+    for mount in sorted((m for m in mounts if m.startswith(str(folder))), reverse=True):
+        subprocess.run(["umount", "-l", mount], check=False)
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def process_alive(pid):

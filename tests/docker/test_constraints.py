@@ -2,6 +2,7 @@
 """What a container is allowed, read from the engine and from the kernel while it lives."""
 import json
 import pathlib
+import subprocess
 
 from engine import wait_until
 
@@ -132,7 +133,6 @@ def test_warm_containers(jar, tmp_path):
         path = tmp_path / f"w{i}.py"
         path.write_text("import os\nprint(os.path.exists('/tmp/mark'))\nopen('/tmp/mark','w')\n")
         files.append(str(path))
-    import subprocess
     done = subprocess.run([jar.command("")[0], "run", "--jobs", "1", "--json", *files],
                           env=jar.env, capture_output=True, text=True, timeout=100, check=False)
     assert done.returncode == 0, done.stdout + done.stderr

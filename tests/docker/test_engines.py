@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Other ways to an engine, other engines, other runtimes, a registry."""
+import hashlib
 import json
 import os
 import pathlib
-import shutil
 import subprocess
 import tempfile
 import urllib.request
 
 import pytest
 
-from engine import Engine, free_port, wait_until
+from engine import Engine, UnixConnection, free_port, remove_tree, wait_until
 from runner import BELLJAR, Jar
 
 
@@ -48,7 +48,6 @@ def test_tls(jar):
 
 def test_context(jar, tmp_path):
     """SX-DOCKER: the context of the docker command is used when nothing else is said."""
-    import hashlib
     config = tmp_path / "config"
     meta = config / "contexts/meta" / hashlib.sha256(b"mine").hexdigest()
     meta.mkdir(parents=True)
@@ -103,7 +102,6 @@ def test_pull(jar, registry):
 
 
 def push(engine, name):
-    from engine import UnixConnection
     connection = UnixConnection(engine.sock)
     connection.request("POST", f"/v1.41/images/{name}/push?tag=5.2", "",
                        {"X-Registry-Auth": "e30="})
@@ -133,7 +131,7 @@ def podman(engine):
         finally:
             process.terminate()
             process.wait(20)
-            shutil.rmtree(folder, ignore_errors=True)
+            remove_tree(folder)
 
 
 def test_podman(podman, tmp_path):

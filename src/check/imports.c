@@ -57,6 +57,7 @@ struct imports {
 	const struct bj_py *py;
 	const char *const *list;
 	bool strict;
+	bool blocks; /* a listed module ends it here, and the message says so */
 	struct bj_findings *findings;
 	struct bj_modules *modules;
 };
@@ -83,7 +84,10 @@ static void use_module(const struct imports *im, const struct bj_py_text *module
 		entry = find(strict_list, module);
 	if (!entry)
 		return;
-	snprintf(message, sizeof(message), "Security policy blocked import: %s", entry);
+	snprintf(message, sizeof(message),
+		 im->blocks ? "Security policy blocked import: %s"
+			    : "The import policy lists this module: %s",
+		 entry);
 	bj_findings_add(im->findings, &import_rules[0], im->tree->nodes[at].start,
 			im->tree->nodes[at].end, message);
 	bj_modules_add(im->modules, entry);
@@ -174,6 +178,9 @@ int bj_layer_imports(const struct bj_check_request *request, const struct bj_tre
 		.py = tree->py,
 		.list = request->blocked_imports ? request->blocked_imports : default_list,
 		.strict = request->policy == BJ_POLICY_STRICT,
+		.blocks = request->policy == BJ_POLICY_STRICT ||
+			  (request->policy == BJ_POLICY_DEFAULT &&
+			   request->imports == BJ_LAYER_BLOCK),
 		.findings = findings,
 		.modules = modules,
 	};

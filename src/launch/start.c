@@ -170,6 +170,15 @@ __attribute__((noreturn)) static void starter(int control_fd, int caller,
 		_exit(1);
 
 	const struct bj_subids ids = bj_subids_find(settings->uid_base, settings->uid_count);
+
+	/* Root's jars never share a uid. */
+	if (geteuid() == 0 && ids.count == 0) {
+		bj_err_set(&err, BJ_E_LIMIT, 0,
+			   "no user ids are free: too many belljars run; raise native.uid_count");
+		report_failure(FD_CONTROL, &err);
+		_exit(1);
+	}
+
 	struct bj_cgroups *cgroups = make_cgroups(settings, &ids, &why);
 	const pid_t pid = fork_launcher(settings, caller >= 0, &sync, cgroups, &why, &ids);
 

@@ -39,3 +39,24 @@ def test_two_belljars_do_not_share_uids(tmp_path):
     finally:
         for run in runs:
             run.communicate()
+
+
+SQUAT = """
+import socket, subprocess, sys
+held = []
+for block in range(256):
+    held.append(socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM))
+    held[-1].bind("\\0belljar.uids.%d" % (1900000000 + block * 4096))
+sys.exit(subprocess.run(sys.argv[1:]).returncode)
+"""
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="makes a network namespace")
+def test_without_free_uids_nothing_runs(tmp_path):
+    """When every block of uids is taken, root refuses; its jars do not share one (SCRP-05)."""
+    script = tmp_path / "x.py"
+    script.write_text("print('ran')\n")
+    done = subprocess.run(["unshare", "-n", "/usr/bin/python3", "-c", SQUAT, BELLJAR, "run", "--no-service", script],
+                          capture_output=True, text=True, timeout=60)
+    assert done.returncode == 125
+    assert done.stdout == "" and "no user ids are free" in done.stderr

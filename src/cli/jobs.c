@@ -40,6 +40,7 @@ static void show_progress(struct jobs *jobs)
 static void record(struct jobs *jobs, size_t i, const struct bj_result *result,
 		   const struct bj_err *err)
 {
+	const struct bj_script *script = &jobs->req->scripts[i];
 	struct outcome *o = &jobs->outcomes[i];
 	AUTO_FREE char *line = jobs->req->json && result ? bj_result_to_json(result) : NULL;
 
@@ -52,8 +53,10 @@ static void record(struct jobs *jobs, size_t i, const struct bj_result *result,
 	jobs->failed += o->status != 0;
 	if (line && (puts(line) == EOF || fflush(stdout) != 0))
 		jobs->broken = true;
-	if (!result || err->code)
-		fprintf(stderr, "belljar: %s: %s\n", jobs->req->scripts[i].path, err->msg);
+	if (script->failure.code)
+		fprintf(stderr, "belljar: %s\n", err->msg);
+	else if (!result || err->code)
+		fprintf(stderr, "belljar: %s: %s\n", script->path, err->msg);
 	show_progress(jobs);
 	pthread_mutex_unlock(&jobs->lock);
 }
@@ -75,20 +78,33 @@ static size_t take_next(struct jobs *jobs)
 	return i;
 }
 
+/* Run @script. NULL only without memory. */
+static struct bj_result *run_script(struct jobs *jobs, const struct bj_script *script,
+				    struct bj_err *err)
+{
+	struct bj_result *result = NULL;
+	struct bj_spec spec;
+
+	if (script->failure.code) {
+		*err = script->failure;
+		return bj_engine_failure(jobs->bj, err->msg);
+	}
+	bj_run_fill_spec(jobs->req, script, jobs->bj, &spec);
+	spec.cancel_fd = jobs->cancel_fd;
+	if (bj_run(jobs->bj, &spec, &result, err) < 0)
+		return bj_engine_failure(jobs->bj, err->msg);
+	return result;
+}
+
 static void *work(void *ctx)
 {
 	struct jobs *jobs = ctx;
 	size_t i;
 
 	while (!cancelled(jobs) && (i = take_next(jobs)) != SIZE_MAX) {
-		struct bj_result *result = NULL;
 		struct bj_err err = { 0 };
-		struct bj_spec spec;
+		struct bj_result *result = run_script(jobs, &jobs->req->scripts[i], &err);
 
-		bj_run_fill_spec(jobs->req, &jobs->req->scripts[i], jobs->bj, &spec);
-		spec.cancel_fd = jobs->cancel_fd;
-		if (bj_run(jobs->bj, &spec, &result, &err) < 0)
-			result = bj_engine_failure(jobs->bj, err.msg);
 		record(jobs, i, result, &err);
 		bj_result_free(result);
 	}

@@ -8,20 +8,18 @@
 #include "cli/options.h"
 #include "cli/visible.h"
 #include "engine/engine.h"
-#include "jar/pack.h"
 #include "serve/remote.h"
 #include "spec/names.h"
 
 #include <ctype.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/stat.h>
 
-enum { MAX_LIST = 256, NOT_TAKEN = 1000, SENT_STDIN_MAX = 8 << 20 };
+enum { NOT_TAKEN = 1000, SENT_STDIN_MAX = 8 << 20 };
 
 static const struct bj_option OPTIONS[] = {
 	{ .name = "language",
@@ -85,29 +83,29 @@ static const struct bj_option OPTIONS[] = {
 	{ 0 },
 };
 
-/* The command line as it was parsed: names only, nothing opened. */
-struct line {
-	const char *files[MAX_LIST], *args[MAX_LIST], *env[MAX_LIST], *inputs[MAX_LIST];
-	size_t n_files, n_args, n_env, n_inputs;
-	struct bj_override overrides[32];
-	size_t n_overrides;
-	const char *language, *stdin_path, *out, *config, *jobs;
-	bool json, quiet, trust, no_service;
-};
-
 /* --- parsing ---------------------------------------------------------------------------------- */
 
-static int add(const char **list, size_t *n, const char *value, struct bj_err *err)
+static int line_init(struct bj_run_line *line, int argc, struct bj_err *err)
 {
-	/* The last place stays NULL. */
-	if (*n == MAX_LIST - 1)
-		return bj_err_set(err, BJ_E_LIMIT, 0, "more than %d of one kind of argument",
-				  MAX_LIST - 1);
-	list[(*n)++] = value;
+	const char ***const lists[] = { &line->files, &line->args, &line->env, &line->inputs };
+
+	for (size_t i = 0; i < BJ_ARRAY_SIZE(lists); i++)
+		if (!(*lists[i] = calloc((size_t)argc + 1, sizeof(**lists[i]))))
+			return bj_err_set(err, BJ_E_SYSTEM, ENOMEM, "cannot read the command line");
 	return 0;
 }
 
-static int add_env(struct line *line, const char *value, struct bj_err *err)
+static void line_done(struct bj_run_line *line)
+{
+	free(line->files);
+	free(line->args);
+	free(line->env);
+	free(line->inputs);
+}
+
+#define AUTO_LINE __attribute__((cleanup(line_done)))
+
+static int add_env(struct bj_run_line *line, const char *value, struct bj_err *err)
 {
 	const char *p = value;
 
@@ -115,10 +113,11 @@ static int add_env(struct line *line, const char *value, struct bj_err *err)
 		p++;
 	if (p == value || *p != '=' || isdigit((unsigned char)value[0]))
 		return bj_err_set(err, BJ_E_INVALID, 0, "--env %.60s: say NAME=VALUE", value);
-	return add(line->env, &line->n_env, value, err);
+	line->env[line->n_env++] = value;
+	return 0;
 }
 
-static int take_option(struct line *line, const struct bj_parse *p, struct bj_err *err)
+static int take_option(struct bj_run_line *line, const struct bj_parse *p, struct bj_err *err)
 {
 	const struct {
 		const char *name;
@@ -148,7 +147,7 @@ static int take_option(struct line *line, const struct bj_parse *p, struct bj_er
 	if (strcmp(name, "env") == 0)
 		return add_env(line, p->value, err);
 	if (strcmp(name, "in") == 0)
-		return add(line->inputs, &line->n_inputs, p->value, err);
+		line->inputs[line->n_inputs++] = p->value;
 	for (size_t i = 0; i < BJ_ARRAY_SIZE(plain); i++)
 		if (strcmp(name, plain[i].name) == 0) {
 			if (plain[i].flag)
@@ -159,126 +158,28 @@ static int take_option(struct line *line, const struct bj_parse *p, struct bj_er
 	return 0;
 }
 
-static int parse(int argc, char **argv, struct line *line, struct bj_err *err)
+static int parse(int argc, char **argv, struct bj_run_line *line, struct bj_err *err)
 {
 	struct bj_parse p = { .argc = argc, .argv = argv, .next = 1 };
-	int r;
+	int r = line_init(line, argc, err);
 
-	while ((r = bj_options_next(&p, OPTIONS, err)) > 0) {
+	while (r >= 0 && (r = bj_options_next(&p, OPTIONS, err)) > 0) {
 		if (p.option)
 			r = take_option(line, &p, err);
 		else if (p.only_plain && line->n_files > 0)
-			r = add(line->args, &line->n_args, p.value, err);
+			line->args[line->n_args++] = p.value;
 		else
-			r = add(line->files, &line->n_files, p.value, err);
-		if (r < 0)
-			return r;
+			line->files[line->n_files++] = p.value;
 	}
 	if (r == 0 && line->n_files == 0)
 		return bj_err_set(err, BJ_E_INVALID, 0,
 				  "no script given: belljar run FILE, or - for standard input");
-	return r;
+	if (r == 0 && line->language)
+		r = bj_script_language(line->language, err);
+	return r < 0 ? r : 0;
 }
 
-/* --- opening ---------------------------------------------------------------------------------- */
-
-static void request_done(struct bj_run_request *req)
-{
-	for (size_t i = 0; i < req->n_scripts; i++)
-		bj_script_done(&req->scripts[i]);
-	for (size_t i = 0; i < req->n_inputs; i++)
-		free((void *)req->inputs[i].data);
-	free(req->scripts);
-	free(req->inputs);
-	if (req->stdin_fd >= 0)
-		close(req->stdin_fd);
-	if (req->out_dir_fd >= 0)
-		close(req->out_dir_fd);
-}
-
-#define AUTO_REQUEST __attribute__((cleanup(request_done)))
-
-/* Everything the user named is opened with the user's own rights, then these are given up. */
-struct opened {
-	int scripts[MAX_LIST], inputs[MAX_LIST];
-};
-
-static int open_all(const struct line *line, struct opened *opened, struct bj_run_request *req,
-		    struct bj_err *err)
-{
-	for (size_t i = 0; i < line->n_files; i++)
-		if ((opened->scripts[i] = bj_script_open(line->files[i], err)) < 0)
-			return -err->code;
-	for (size_t i = 0; i < line->n_inputs; i++)
-		if ((opened->inputs[i] = bj_script_open(line->inputs[i], err)) < 0)
-			return -err->code;
-	if (line->stdin_path && (req->stdin_fd = bj_script_open(line->stdin_path, err)) < 0)
-		return -err->code;
-	if (!line->out)
-		return 0;
-	if (mkdir(line->out, 0777) < 0 && errno != EEXIST)
-		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot make the directory %.150s",
-				  line->out);
-	req->out_dir_fd = open(line->out, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (req->out_dir_fd < 0)
-		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot open the directory %.150s",
-				  line->out);
-	if (faccessat(req->out_dir_fd, ".", W_OK | X_OK, AT_EACCESS) < 0)
-		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot write to %.150s", line->out);
-	return 0;
-}
-
-static int read_input(struct bj_run_request *req, const char *path, int fd, struct bj_err *err)
-{
-	struct bj_script file = { 0 };
-	int r = bj_script_read_input(&file, path, fd, err);
-
-	if (r == 0 && !bj_pack_name_ok(file.name, strlen(file.name)))
-		r = bj_err_set(err, BJ_E_INVALID, 0, "--in %.100s: not a name for a file", path);
-	for (size_t i = 0; r == 0 && i < req->n_inputs; i++)
-		if (strcmp(req->inputs[i].name, file.name) == 0)
-			r = bj_err_set(err, BJ_E_INVALID, 0,
-				       "--in %.100s: two inputs have this name", path);
-	if (r == 0 && strcmp(file.name, "out") == 0)
-		r = bj_err_set(err, BJ_E_INVALID, 0, "--in %.100s: out is taken", path);
-	if (r < 0) {
-		bj_script_done(&file);
-		return r;
-	}
-
-	const char *slash = strrchr(path, '/');
-	const size_t size = file.text.size;
-
-	req->inputs[req->n_inputs++] = (struct bj_input){ .name = slash ? slash + 1 : path,
-							  .data = bj_buf_take(&file.text),
-							  .size = size };
-	return 0;
-}
-
-static int read_all(const struct line *line, struct opened *opened, struct bj_run_request *req,
-		    struct bj_err *err)
-{
-	req->scripts = calloc(line->n_files, sizeof(*req->scripts));
-	req->inputs = calloc(line->n_inputs + 1, sizeof(*req->inputs));
-	if (!req->scripts || !req->inputs)
-		return bj_err_set(err, BJ_E_SYSTEM, ENOMEM, "cannot read the scripts");
-	for (size_t i = 0; i < line->n_files; i++) {
-		const int r = bj_script_read(&req->scripts[req->n_scripts++], line->files[i],
-					     bj_take_fd(&opened->scripts[i]), line->language, err);
-
-		if (r < 0)
-			return r;
-	}
-	for (size_t i = 0; i < line->n_inputs; i++) {
-		const int r = read_input(req, line->inputs[i], bj_take_fd(&opened->inputs[i]), err);
-
-		if (r < 0)
-			return r;
-	}
-	return 0;
-}
-
-static int count_jobs(const struct line *line, unsigned int *ret, struct bj_err *err)
+static int count_jobs(const struct bj_run_line *line, unsigned int *ret, struct bj_err *err)
 {
 	char *end = NULL;
 
@@ -530,26 +431,26 @@ static bool stdin_fits(const char *path)
 }
 
 /* Whether a request to the service can say all that was asked for. */
-static bool service_fits(const struct line *line, const struct bj_settings *settings)
+static bool service_fits(const struct bj_run_line *line, const struct bj_settings *settings)
 {
 	return !line->no_service && !line->trust && !line->out && !line->jobs && !line->config &&
 	       line->n_files == 1 && stdin_fits(line->stdin_path) && bj_remote_fits(settings);
 }
 
 /* The exit status; NOT_TAKEN when no service does it. Then what was read is kept in @req. */
-static int run_by_service(const struct line *line, const struct bj_settings *settings,
+static int run_by_service(const struct bj_run_line *line, const struct bj_settings *settings,
 			  struct bj_run_request *req, struct bj_err *err)
 {
 	struct bj_client client;
-	struct opened opened;
+	AUTO_OPENED struct bj_opened opened = { 0 };
 	int r;
 
 	if (!service_fits(line, settings) ||
 	    bj_client_open(settings->serve.socket, &client, err) < 0)
 		return NOT_TAKEN;
-	r = open_all(line, &opened, req, err);
+	r = bj_request_open(line, &opened, req, err);
 	if (r == 0)
-		r = read_all(line, &opened, req, err);
+		r = bj_request_read(line, &opened, req, err);
 	if (r == 0) {
 		req->cancel_fd = watch_signals();
 		r = run_one(NULL, &client, settings, req, err);
@@ -562,10 +463,10 @@ static int run_by_service(const struct line *line, const struct bj_settings *set
 
 /* --- by ourselves ----------------------------------------------------------------------------- */
 
-static int run_here(const struct line *line, struct belljar *bj, struct bj_run_request *req,
+static int run_here(const struct bj_run_line *line, struct belljar *bj, struct bj_run_request *req,
 		    struct bj_err *err)
 {
-	struct opened opened;
+	AUTO_OPENED struct bj_opened opened = { 0 };
 	const bool fresh = req->n_scripts == 0;
 	int r = count_jobs(line, &req->jobs, err);
 
@@ -573,11 +474,11 @@ static int run_here(const struct line *line, struct belljar *bj, struct bj_run_r
 		r = bj_err_set(err, BJ_E_INVALID, 0, "--stdin goes to one script; there are %zu",
 			       line->n_files);
 	if (r == 0 && fresh)
-		r = open_all(line, &opened, req, err);
+		r = bj_request_open(line, &opened, req, err);
 	if (r == 0)
 		r = bj_engine_drop_privileges(err);
 	if (r == 0 && fresh)
-		r = read_all(line, &opened, req, err);
+		r = bj_request_read(line, &opened, req, err);
 	if (r < 0)
 		return r;
 	if (req->cancel_fd < 0)
@@ -585,7 +486,7 @@ static int run_here(const struct line *line, struct belljar *bj, struct bj_run_r
 	return req->jobs ? bj_jobs_run(bj, req, req->cancel_fd) : run_one(bj, NULL, NULL, req, err);
 }
 
-static int run(const struct line *line, struct belljar **ret_bj, struct bj_err *err)
+static int run(const struct bj_run_line *line, struct belljar **ret_bj, struct bj_err *err)
 {
 	AUTO_REQUEST struct bj_run_request req = { .stdin_fd = -1,
 						   .out_dir_fd = -1,
@@ -612,7 +513,7 @@ static int run(const struct line *line, struct belljar **ret_bj, struct bj_err *
 
 static int verb_run(int argc, char **argv)
 {
-	struct line line = { 0 };
+	AUTO_LINE struct bj_run_line line = { 0 };
 	struct bj_err err = { 0 };
 	struct belljar *bj = NULL;
 	int r = parse(argc, argv, &line, &err);

@@ -134,26 +134,29 @@ static int from_suffix(const struct bj_script *s)
 	return ends_with(s->name, ".sh") || ends_with(s->name, ".bash") ? BJ_LANG_BASH : -1;
 }
 
+int bj_script_language(const char *asked, struct bj_err *err)
+{
+	const int language = bj_language_from_name(asked);
+
+	if (language < 0)
+		return bj_err_set(err, BJ_E_INVALID, 0,
+				  "Invalid script_type: %.60s. Must be 'python' or 'bash'", asked);
+	return language;
+}
+
 static int tell_language(struct bj_script *s, const char *asked, struct bj_err *err)
 {
-	int language;
+	int language = asked ? bj_script_language(asked, err) : from_shebang(s);
 
-	if (asked) {
-		language = bj_language_from_name(asked);
-		if (language < 0)
-			return bj_err_set(err, BJ_E_INVALID, 0,
-					  "Invalid script_type: %.60s. Must be 'python' or 'bash'",
-					  asked);
-	} else {
-		language = from_shebang(s);
-		if (language < 0)
-			language = from_suffix(s);
-		if (language < 0)
-			return bj_err_set(err, BJ_E_INVALID, 0,
-					  "cannot tell the language of %.100s; "
-					  "say --language python or --language bash",
-					  s->path);
-	}
+	if (asked && language < 0)
+		return language;
+	if (language < 0)
+		language = from_suffix(s);
+	if (language < 0)
+		return bj_err_set(err, BJ_E_INVALID, 0,
+				  "cannot tell the language of %.100s; "
+				  "say --language python or --language bash",
+				  s->path);
 	s->language = (enum bj_language)language;
 	return 0;
 }

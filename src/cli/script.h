@@ -10,11 +10,15 @@ struct bj_script {
 	char name[256];   /* its last part, or "" for standard input */
 	struct bj_buf text;
 	enum bj_language language;
+	struct bj_err failure; /* with a code: it cannot be had, for this reason */
 };
 
 /* Open what @path names: a plain file, a pipe or, for "-", standard input. A descriptor, or
  * negative with one sentence. */
 int bj_script_open(const char *path, struct bj_err *err);
+
+/* The language that @asked names; negative with one sentence when there is none. */
+int bj_script_language(const char *asked, struct bj_err *err);
 
 /* Read @fd (taken) into @script and tell its language: by @language when not NULL, else by the
  * first line, else by the suffix of @path. The caller ends it with bj_script_done(), also after a

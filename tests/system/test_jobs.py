@@ -4,7 +4,7 @@ import json
 import re
 
 import pytest
-from harness import known, record
+from harness import known, record, run
 
 pytestmark = pytest.mark.usefixtures("clean")
 
@@ -38,7 +38,6 @@ def test_two_hundred_at_once(mode_name, mode_of, place):
     assert done.seconds < 60, done.seconds
 
 
-@known("a missing file ends --jobs with 125")
 def test_status_is_one_when_any_fails(root, place):
     good = scripts(place, 3, "echo {i}\n")
     bad = place / "bad.sh"
@@ -48,7 +47,6 @@ def test_status_is_one_when_any_fails(root, place):
     assert root.run("--jobs", "2", *good, place / "missing.sh").status == 1
 
 
-@known("a missing file ends --jobs with 125")
 def test_json_is_one_object_a_line(root, place):
     good = scripts(place, 4, "printf 'a\\nb{i}'\n")
     bad = place / "bad.py"
@@ -78,3 +76,40 @@ def test_more_jobs_than_files_and_the_reverse(root, place):
     files = scripts(place, 5, "true\n")
     assert root.run("--jobs", "1", *files).status == 0
     assert root.run("--jobs", "50", *files).status == 0
+
+
+def test_a_file_that_cannot_be_had_is_one_failed_job(root, place):
+    """Missing, a directory, empty, no script: each fails for itself, and the others run."""
+    good = scripts(place, 2, "echo {i}\n")
+    (place / "empty.sh").write_text("")
+    (place / "plain").write_text("hello\n")
+    bad = [place / "missing.sh", place, place / "empty.sh", place / "plain"]
+    done = root.run("--json", "--jobs", "2", bad[0], good[0], *bad[1:], good[1])
+    assert done.status == 1
+    failed = [r for r in done.records if r["cause"] == "infrastructure"]
+    assert sorted(r["stdout"] for r in done.records if r["cause"] == "exited") == ["0\n", "1\n"]
+    assert len(failed) == 4 and all(any(str(b) in r["error"] for r in failed) for b in bad)
+    assert root.run(bad[0]).status == 125, "alone, it is what belljar was asked for"
+
+
+def test_a_wrong_option_is_no_failed_job(root, place):
+    files = scripts(place, 2, "true\n")
+    for wrong in (["--language", "javascript"], ["--in", place / "missing"]):
+        done = root.run("--jobs", "2", *wrong, *files)
+        assert (done.status, done.out) == (125, b""), done
+
+
+@pytest.mark.timeout(180)
+def test_more_files_than_descriptors(root, place):
+    """The soft limit on descriptors does not bound the number of files."""
+    import resource
+
+    def few():
+        resource.setrlimit(resource.RLIMIT_NOFILE,
+                           (100, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+    path = scripts(place, 1, "echo (\n")[0]  # refused by the check: quick
+    started = run.Started([run.BINARY, "run", "--json", "--jobs", "4", *[path] * 400], root.env(),
+                          enter=few)
+    done = started.finish(150)
+    assert done.status == 1 and len(done.records) == 400
+    assert {r["cause"] for r in done.records} == {"rejected"}

@@ -105,7 +105,7 @@ int bj_request_open(const struct bj_run_line *line, struct bj_opened *opened,
 		r = opened->inputs[i] < 0 ? -err->code : 0;
 	}
 	if (r == 0 && line->stdin_path &&
-	    (req->stdin_fd = bj_script_open(line->stdin_path, err)) < 0)
+	    (req->stdin_fd = bj_script_open_stream(line->stdin_path, err)) < 0)
 		r = -err->code;
 	return r == 0 && line->out ? open_out(line->out, req, err) : r;
 }

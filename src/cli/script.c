@@ -15,11 +15,12 @@
 /* More than any script; the check's own limit, far below, gives the better message. */
 enum { SCRIPT_CEILING = 16 << 20, INPUT_CEILING = 64 << 20 };
 
-int bj_script_open(const char *path, struct bj_err *err)
+static int open_path(const char *path, int flags, struct bj_err *err)
 {
 	struct stat st;
-	AUTO_FD int fd = strcmp(path, "-") == 0 ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
-						: open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	AUTO_FD int fd = strcmp(path, "-") == 0
+				 ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
+				 : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | flags);
 
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return bj_err_set(err, errno == ENOENT ? BJ_E_NOT_FOUND : BJ_E_SYSTEM, errno,
@@ -27,7 +28,20 @@ int bj_script_open(const char *path, struct bj_err *err)
 	if (S_ISDIR(st.st_mode))
 		return bj_err_set(err, BJ_E_INVALID, 0,
 				  "%.150s is a directory; name a script in it", path);
+	/* Only the opening must not wait: a pipe whose writer is slow is read to its end. */
+	if ((flags & O_NONBLOCK) && strcmp(path, "-") != 0 && fcntl(fd, F_SETFL, 0) < 0)
+		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot read %.150s", path);
 	return bj_take_fd(&fd);
+}
+
+int bj_script_open(const char *path, struct bj_err *err)
+{
+	return open_path(path, O_NONBLOCK, err);
+}
+
+int bj_script_open_stream(const char *path, struct bj_err *err)
+{
+	return open_path(path, 0, err);
 }
 
 static const char *last_part(const char *path)

@@ -13,9 +13,13 @@ struct bj_script {
 	struct bj_err failure; /* with a code: it cannot be had, for this reason */
 };
 
-/* Open what @path names: a plain file, a pipe or, for "-", standard input. A descriptor, or
- * negative with one sentence. */
+/* Open what @path names: a plain file, a pipe or, for "-", standard input. A named pipe that
+ * nobody writes to is an empty file. A descriptor, or negative with one sentence. */
 int bj_script_open(const char *path, struct bj_err *err);
+
+/* As above for what a script reads while it runs: waits for the writer of a named pipe, as a shell
+ * does. */
+int bj_script_open_stream(const char *path, struct bj_err *err);
 
 /* The language that @asked names; negative with one sentence when there is none. */
 int bj_script_language(const char *asked, struct bj_err *err);

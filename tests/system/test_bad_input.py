@@ -3,10 +3,11 @@
 import ctypes
 import os
 import subprocess
+import time
 
 import oracle
 import pytest
-from harness import known, modes, run
+from harness import known, modes, proc, run
 
 pytestmark = pytest.mark.usefixtures("clean")
 HELLO = "print('hello')\n"
@@ -150,11 +151,25 @@ def test_bad_config(root, place, hello):
         assert "belljar.yaml" in refuse(root, "--config", bad, hello)
 
 
-@known("a FIFO is opened without O_NONBLOCK")
-def test_fifo_as_script_does_not_hang(root, place):
+def test_fifo_without_writer_does_not_hang(root, place):
     os.mkfifo(place / "fifo.py")
-    done = root.run(place / "fifo.py", timeout=15)
-    assert done.status == 125
+    for flags in ((), ("--in", place / "fifo.py")):
+        assert "empty" in refuse(root, *flags, place / "fifo.py", timeout=15)
+
+
+def test_pipe_as_script(root):
+    """`belljar run <(cmd)`, where cmd takes its time."""
+    r, w = os.pipe()
+    with os.fdopen(r), os.fdopen(w, "wb", 0) as writer:
+        started = run.Started([run.BINARY, "run", "--language", "bash", f"/proc/{os.getpid()}/fd/{r}"],
+                              root.env())
+        assert proc.wait_for(lambda: len(started.roles()) > 1, 10)
+        writer.write(b"echo from ")
+        time.sleep(0.2)  # a pause of the writer
+        writer.write(b"a pipe\n")
+        writer.close()
+        done = started.finish(20)
+    assert (done.status, done.out) == (0, b"from a pipe\n"), done
 
 
 def test_endless_script_is_not_read_to_the_end(root, place):

@@ -48,8 +48,10 @@ static int attach_proc(int root, enum bj_mounts_proc mode, struct bj_err *err)
 
 	if (mode == BJ_MOUNTS_PROC_NONE)
 		return 0;
-	AUTO_FD int fd =
-		bj_mount_new("proc", mode == BJ_MOUNTS_PROC_PID ? subset : whole, NO_EXEC, err);
+	AUTO_FD int fd = bj_layer_faulty(BJ_LAYER_PRIVATE_PROC)
+				 ? bj_mount_clone(AT_FDCWD, "/proc", NO_EXEC, err)
+				 : bj_mount_new("proc", mode == BJ_MOUNTS_PROC_PID ? subset : whole,
+						NO_EXEC, err);
 	if (fd < 0)
 		return bj_err_wrap(err, "cannot mount a private /proc (see `belljar doctor`, or "
 					"set native.proc: none)");

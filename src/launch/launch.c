@@ -148,7 +148,8 @@ static int build_ground(struct launcher *l, const struct bj_launch_birth *birth,
 		r = give_up_root(birth, err);
 	if (r == 0)
 		r = bj_creds_keep_caps(KEEP_CAPS, err);
-	if (r == 0)
+	/* Children inherit it: where it is left out, it is left out here, too. */
+	if (r == 0 && !bj_layer_faulty(BJ_LAYER_NO_NEW_PRIVS))
 		r = bj_creds_no_new_privs(err);
 	if (r == 0)
 		r = l->ground.init_exe = init_program(err);

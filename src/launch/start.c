@@ -82,6 +82,16 @@ static void forget_caller(void)
 	umask(022);
 }
 
+/* What is missed later in a place that cannot say so, or cannot clean up. */
+static int check_means(struct bj_err *err)
+{
+	if (access("/proc/self/uid_map", F_OK) < 0)
+		return bj_err_set(err, BJ_E_UNSUPPORTED, 0,
+				  "/proc is not mounted; mount it: belljar finds cgroups and maps "
+				  "users through it");
+	return 0;
+}
+
 static void report_failure(int control, const struct bj_err *err)
 {
 	const struct bj_wire_reply hello = { .magic = BJ_WIRE_MAGIC,
@@ -166,6 +176,10 @@ __attribute__((noreturn)) static void starter(int control_fd, int caller,
 	forget_caller();
 	setsid(); /* Ctrl-C is the front's business */
 
+	if (check_means(&err) < 0) {
+		report_failure(control_fd, &err);
+		_exit(1);
+	}
 	if (shed_fds(control_fd, caller) < 0)
 		_exit(1);
 

@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -222,4 +223,15 @@ ssize_t bj_fd_recv(int sock, void *data, size_t size, int *fds, size_t max_fds, 
 		return count;
 	*ret_n_fds = (size_t)count;
 	return n;
+}
+
+uint64_t bj_fd_raise_limit(void)
+{
+	struct rlimit lim = { 0 };
+
+	if (getrlimit(RLIMIT_NOFILE, &lim) < 0)
+		return 0;
+	lim.rlim_cur = lim.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &lim);
+	return lim.rlim_max;
 }

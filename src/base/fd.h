@@ -36,3 +36,6 @@ int bj_fd_send(int sock, const void *data, size_t size, const int *fds, size_t n
  * -errno otherwise. *@ret_n_fds is set on success. */
 ssize_t bj_fd_recv(int sock, void *data, size_t size, int *fds, size_t max_fds, size_t *ret_n_fds,
 		   int flags);
+
+/* Allow this process as many descriptors as the hard limit does, and return how many these are. */
+uint64_t bj_fd_raise_limit(void);

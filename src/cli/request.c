@@ -11,7 +11,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 
 void bj_request_done(struct bj_run_request *req)
@@ -44,12 +43,7 @@ void bj_opened_done(struct bj_opened *opened)
 static int make_room(const struct bj_run_line *line, struct bj_opened *opened,
 		     struct bj_run_request *req, struct bj_err *err)
 {
-	struct rlimit lim;
-
-	if (getrlimit(RLIMIT_NOFILE, &lim) == 0) {
-		lim.rlim_cur = lim.rlim_max;
-		setrlimit(RLIMIT_NOFILE, &lim);
-	}
+	bj_fd_raise_limit();
 	opened->scripts = calloc(line->n_files, sizeof(*opened->scripts));
 	opened->inputs = calloc(line->n_inputs + 1, sizeof(*opened->inputs));
 	req->scripts = calloc(line->n_files, sizeof(*req->scripts));

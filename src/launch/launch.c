@@ -60,18 +60,11 @@ enum { MAX_JARS = 4096, FDS_PER_JAR = 16, EVENTS_AT_ONCE = 64 };
 
 /* --- coming up -------------------------------------------------------------------------------- */
 
-static void raise_nofile(uint32_t *ret_slots)
+static uint32_t count_slots(void)
 {
-	struct rlimit lim = { 0 };
+	const uint64_t fit = bj_fd_raise_limit() / FDS_PER_JAR;
 
-	if (getrlimit(RLIMIT_NOFILE, &lim) == 0) {
-		lim.rlim_cur = lim.rlim_max;
-		setrlimit(RLIMIT_NOFILE, &lim);
-	}
-
-	const uint64_t fit = lim.rlim_cur / FDS_PER_JAR;
-
-	*ret_slots = fit < 1 ? 1 : fit > MAX_JARS ? MAX_JARS : (uint32_t)fit;
+	return fit < 1 ? 1 : fit > MAX_JARS ? MAX_JARS : (uint32_t)fit;
 }
 
 /* Real-time for too long means a fault of ours: step back before the machine suffers. */
@@ -171,7 +164,7 @@ static int come_up(struct launcher *l, const struct bj_launch_birth *birth, stru
 {
 	struct epoll_event ev = { .events = EPOLLIN, .data.u64 = (uint64_t)BJ_EVENT_CONTROL << 32 };
 
-	raise_nofile(&l->n_slots);
+	l->n_slots = count_slots();
 	/* Two uids a jar: with more jars than that, two of them would share. */
 	if (l->ground.own_uids && l->n_slots > l->ground.uid_count / 2)
 		l->n_slots = l->ground.uid_count / 2;

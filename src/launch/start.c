@@ -43,6 +43,9 @@ struct bj_launcher {
 /* Where the starter and the launcher have what they need. */
 enum { FD_CONTROL = 3, FD_CALLER, FD_FREE };
 
+/* Descriptors that starter and launcher take for one jar, with room to spare. */
+enum { MIN_FILES = 64 };
+
 /* Nothing of the caller's reaches the launcher but the control socket and, when @caller is not -1,
  * the caller's pidfd. The standard streams become the two ends of a pipe that nobody else has:
  * always at its end to read, always broken to write. */
@@ -85,6 +88,13 @@ static void forget_caller(void)
 /* What is missed later in a place that cannot say so, or cannot clean up. */
 static int check_means(struct bj_err *err)
 {
+	/* Removing cgroups takes descriptors, too. */
+	const uint64_t files = bj_fd_raise_limit();
+
+	if (files < MIN_FILES)
+		return bj_err_set(err, BJ_E_LIMIT, 0,
+				  "no more than %llu files may be open; allow %d with `ulimit -n`",
+				  (unsigned long long)files, MIN_FILES);
 	if (access("/proc/self/uid_map", F_OK) < 0)
 		return bj_err_set(err, BJ_E_UNSUPPORTED, 0,
 				  "/proc is not mounted; mount it: belljar finds cgroups and maps "

@@ -13,6 +13,7 @@
 
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "base/fd.h"
 #include "base/log.h"
 #include "jar/creds.h"
 #include "serve/channel.h"
@@ -23,7 +24,6 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 
 enum { WATCH_MS = 500 };
 
@@ -34,16 +34,6 @@ struct front {
 	struct bj_listen *listen;
 	bool open;
 };
-
-static void raise_nofile(void)
-{
-	struct rlimit lim;
-
-	if (getrlimit(RLIMIT_NOFILE, &lim) == 0) {
-		lim.rlim_cur = lim.rlim_max;
-		setrlimit(RLIMIT_NOFILE, &lim);
-	}
-}
 
 /* No capability can come back: not by exec, since there are no new privileges and the bounding
  * set is empty; not by identity, since it changed for good. */
@@ -68,7 +58,7 @@ static int come_up(struct front *f, const struct bj_front_init *init, struct bj_
 	int r;
 
 	signal(SIGPIPE, SIG_IGN);
-	raise_nofile();
+	bj_fd_raise_limit();
 	r = bj_service_init(&f->service, err);
 	if (r == 0)
 		r = bj_http_init(&f->http, &f->service, init->owner, err);

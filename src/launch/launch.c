@@ -11,7 +11,8 @@
  *
  * It is one thread around one epoll. The control socket brings launch messages; each carries a
  * socket for the replies of that run, so that runs do not wait for each other. The end of the
- * control socket (the front is gone) ends everything in good order: kill, wait, remove, exit.
+ * control socket (the front is gone) ends everything in good order: kill, wait, remove, exit. So
+ * does the death of the caller or of the starter.
  *
  * The deadline of a run is the launcher's, not the front's: a front that is busy, stopped or
  * hostile does not make a script run longer. Scheduling is real-time where allowed, so that a
@@ -114,7 +115,6 @@ static int give_up_root(const struct bj_launch_birth *birth, struct bj_err *err)
 	if (write(birth->sync, "m", 1) != 1 || read(birth->sync, &answer, 1) != 1 || answer != 'y')
 		return bj_err_set(err, BJ_E_UNSUPPORTED, 0,
 				  "cannot map users into a user namespace; run `belljar doctor`");
-	close(birth->sync);
 
 	const int r = bj_creds_become(self, self, err);
 
@@ -150,12 +150,13 @@ static int build_ground(struct launcher *l, const struct bj_launch_birth *birth,
 }
 
 /* A forked copy of the caller may hold the control socket open for ever: watch the caller itself.
- */
-static int watch_caller(struct launcher *l, int caller, struct bj_err *err)
+ * The starter's end of its socket shows its death; after the maps it says nothing more. */
+static int watch_others(struct launcher *l, struct bj_err *err)
 {
 	struct epoll_event ev = { .events = EPOLLIN, .data.u64 = (uint64_t)BJ_EVENT_CALLER << 32 };
 
-	if (caller >= 0 && epoll_ctl(l->epoll, EPOLL_CTL_ADD, caller, &ev) < 0)
+	if ((l->caller >= 0 && epoll_ctl(l->epoll, EPOLL_CTL_ADD, l->caller, &ev) < 0) ||
+	    epoll_ctl(l->epoll, EPOLL_CTL_ADD, l->starter, &ev) < 0)
 		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot watch the caller");
 	return 0;
 }
@@ -173,9 +174,9 @@ static int come_up(struct launcher *l, const struct bj_launch_birth *birth, stru
 	if (!l->jars || l->epoll < 0 || epoll_ctl(l->epoll, EPOLL_CTL_ADD, l->control, &ev) < 0)
 		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot watch the control socket");
 
-	const int r = watch_caller(l, birth->caller, err);
+	const int r = build_ground(l, birth, err);
 
-	return r < 0 ? r : build_ground(l, birth, err);
+	return r < 0 ? r : watch_others(l, err);
 }
 
 static void say_hello(struct launcher *l, const struct bj_err *err)
@@ -430,6 +431,7 @@ static void end_all(struct launcher *l)
 	struct epoll_event events[EVENTS_AT_ONCE];
 
 	epoll_ctl(l->epoll, EPOLL_CTL_DEL, l->control, NULL);
+	epoll_ctl(l->epoll, EPOLL_CTL_DEL, l->starter, NULL);
 	if (l->caller >= 0)
 		epoll_ctl(l->epoll, EPOLL_CTL_DEL, l->caller, NULL);
 	l->pool.target = 0;
@@ -470,6 +472,7 @@ void bj_launch_main(const struct bj_launch_birth *birth, const struct bj_launch_
 	struct launcher l = {
 		.control = birth->control,
 		.caller = birth->caller,
+		.starter = birth->sync,
 		.no_cgroups = *birth->why,
 		.ground = { .cgroups = birth->cgroups,
 			    .required = settings->required,

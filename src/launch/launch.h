@@ -50,10 +50,10 @@ int bj_launcher_socket(const struct bj_launcher *launcher);
 struct bj_cgroups;
 struct bj_launch_birth {
 	int control;
-	int caller;                 /* pidfd of the process whose death ends us; -1: none */
-	int sync;                   /* asks the starter to write our identity maps */
-	bool root;                  /* we are the machine's root, until the tree is built */
-	uint32_t uids;              /* uids from 1 on that jars may have; 0: they share ours */
+	int caller;    /* pidfd of the process whose death ends us; -1: none */
+	int sync;      /* asks the starter to write our identity maps; its end ends us */
+	bool root;     /* we are the machine's root, until the tree is built */
+	uint32_t uids; /* uids from 1 on that jars may have; 0: they share ours */
 	struct bj_cgroups *cgroups; /* NULL: none, for the reason in @why */
 	const struct bj_err *why;
 };

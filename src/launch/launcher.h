@@ -20,6 +20,7 @@ struct pool {
 
 struct launcher {
 	int control, caller;
+	int starter; /* socket to the starter; its end of file is the starter's end */
 	int epoll;
 	struct bj_jar_ground ground;
 	struct bj_err no_cgroups; /* why there are none */

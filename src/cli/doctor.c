@@ -124,6 +124,7 @@ static int examine(const struct request *req, struct bj_probe *probe, struct bj_
 		.uid = req->uid,
 		.python = settings->python,
 		.bash = settings->bash,
+		.cgroup = settings->cgroup,
 	};
 
 	r = bj_probe_run(&target, probe, err);

@@ -35,6 +35,7 @@ struct bj_probe_target {
 	const char *root;          /* "/", or another root whose files are read: nothing is tried */
 	uid_t uid;                 /* who is going to run belljar */
 	const char *python, *bash; /* interpreters, as paths below the root */
+	const char *cgroup;        /* parent of the jars' cgroups; NULL: belljar finds one */
 };
 
 /* Look at @target and fill *@ret. Fails only when the root cannot be opened. */

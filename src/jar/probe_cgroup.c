@@ -70,12 +70,6 @@ static bool systemd_runs(const struct bj_probe_view *view)
 	return bj_probe_exists(view, "run/systemd/system");
 }
 
-/* Whether belljar gets what it needs from the user's systemd, whatever the own cgroup is like. */
-static enum bj_probe_scope try_scope(const struct bj_probe_view *view)
-{
-	return view->live && !view->root ? bj_probe_try_scope() : BJ_PROBE_SCOPE_NONE;
-}
-
 void bj_probe_cgroup_controllers(const struct bj_probe_view *view, struct bj_probe_item *item)
 {
 	struct bj_cgroup_place place = { 0 };
@@ -95,8 +89,9 @@ void bj_probe_cgroup_controllers(const struct bj_probe_view *view, struct bj_pro
 		bj_probe_found(item, "v1: memory pids cpu");
 		return;
 	}
-	if (try_scope(view) == BJ_PROBE_SCOPE_WHOLE) {
-		bj_probe_found(item, "v2: memory pids cpu, from the user's systemd");
+	/* What is missing in the own cgroup may be there where the jars go. */
+	if (view->live && bj_probe_try_cgroups(view->target->cgroup) >= BJ_PROBE_PLACE_SCOPE) {
+		bj_probe_found(item, "v2: memory pids cpu");
 		return;
 	}
 	if (place.path[BJ_HIER_UNIFIED][0]) {
@@ -147,33 +142,15 @@ static enum bj_hier find_locked(const struct bj_probe_view *view,
 	return BJ_HIER_COUNT;
 }
 
-void bj_probe_cgroup_delegation(const struct bj_probe_view *view, struct bj_probe_item *item)
+static void miss_delegation(const struct bj_probe_view *view, enum bj_probe_place place,
+			    struct bj_probe_item *item)
 {
-	struct bj_cgroup_place place = { 0 };
-	enum bj_hier used = BJ_HIER_MEMORY;
-
-	find_place(view, &place);
-
-	const enum bj_hier locked = find_locked(view, &place, &used);
-
-	if (locked == BJ_HIER_COUNT) {
-		bj_probe_found(item, "%.120s may be divided", place.path[used]);
-		return;
-	}
-	const enum bj_probe_scope scope = try_scope(view);
-
-	if (scope == BJ_PROBE_SCOPE_WHOLE) {
-		bj_probe_found(item, "the user's systemd gives belljar a scope");
-		return;
-	}
-	bj_probe_found(item, "%.100s belongs to someone else",
-		       place.path[locked][0] ? place.path[locked] : "the own cgroup");
 	if (view->root)
 		bj_probe_miss(item, "mount the cgroups writable; in a container: docker run "
 				    "--cgroupns=private -v /sys/fs/cgroup:/sys/fs/cgroup:rw");
-	else if (scope == BJ_PROBE_SCOPE_UNFIT)
+	else if (place == BJ_PROBE_PLACE_UNFIT)
 		bj_probe_miss(item, DELEGATE_FIX);
-	else if (systemd_runs(view))
+	else if (systemd_runs(view) && !view->target->cgroup)
 		bj_probe_miss(item,
 			      "let belljar reach the user's systemd: as root: apt-get install "
 			      "libsystemd0 dbus-user-session libpam-systemd; loginctl "
@@ -181,11 +158,43 @@ void bj_probe_cgroup_delegation(const struct bj_probe_view *view, struct bj_prob
 			      "basic",
 			      view->user);
 	else
-		bj_probe_miss(
-			item,
-			"as root: make a cgroup, chown -R %s it, and start belljar's shell in "
-			"it; or accept less: native.require: basic",
-			view->user);
+		bj_probe_miss(item,
+			      "as root: make a cgroup and a leaf in it, chown both to %s, move "
+			      "belljar's shell to the leaf, name the cgroup in native.cgroup (see "
+			      "docs/rootless.md); or accept less: native.require: basic",
+			      view->user);
+}
+
+void bj_probe_cgroup_delegation(const struct bj_probe_view *view, struct bj_probe_item *item)
+{
+	struct bj_cgroup_place own = { 0 };
+	enum bj_hier used = BJ_HIER_MEMORY;
+
+	find_place(view, &own);
+
+	const enum bj_hier locked = find_locked(view, &own, &used);
+	const char *named = view->target->cgroup;
+	enum bj_probe_place place =
+		locked == BJ_HIER_COUNT ? BJ_PROBE_PLACE_OWN : BJ_PROBE_PLACE_NONE;
+
+	if (view->live)
+		place = bj_probe_try_cgroups(named);
+	if (place == BJ_PROBE_PLACE_OWN) {
+		bj_probe_found(item, "%.120s may be divided", named ? named : own.path[used]);
+		return;
+	}
+	if (place == BJ_PROBE_PLACE_SCOPE) {
+		bj_probe_found(item, "the user's systemd gives belljar a scope");
+		return;
+	}
+	if (named)
+		bj_probe_found(item, "native.cgroup %.100s cannot be divided", named);
+	else if (locked == BJ_HIER_COUNT)
+		bj_probe_found(item, "%.100s holds other processes", own.path[used]);
+	else
+		bj_probe_found(item, "%.100s belongs to someone else",
+			       own.path[locked][0] ? own.path[locked] : "the own cgroup");
+	miss_delegation(view, place, item);
 }
 
 void bj_probe_cgroup_kill(const struct bj_probe_view *view, struct bj_probe_item *item)

@@ -112,25 +112,30 @@ int bj_probe_try_mount_api(void)
 	return in_child(mount_api_body, NULL);
 }
 
-/* The child itself moves into the scope, divides it, and ends with it. */
-static int scope_body(const void *arg)
+static bool make_cgroups(const char *parent)
 {
 	struct bj_cgroups *groups = NULL;
+	const bool made = bj_cgroups_new(parent, &groups, NULL) == 0;
 
-	(void)arg;
-	if (bj_scope_enter(NULL) < 0)
-		return BJ_PROBE_SCOPE_NONE;
-	if (bj_cgroups_new(NULL, &groups, NULL) < 0)
-		return BJ_PROBE_SCOPE_UNFIT;
 	bj_cgroups_free(groups);
-	return BJ_PROBE_SCOPE_WHOLE;
+	return made;
 }
 
-enum bj_probe_scope bj_probe_try_scope(void)
+/* The child itself moves into the scope, and takes it along at its end. */
+static int cgroups_body(const void *parent)
 {
-	const int r = in_child(scope_body, NULL);
+	if (make_cgroups(parent))
+		return BJ_PROBE_PLACE_OWN;
+	if (geteuid() == 0 || parent || bj_scope_enter(NULL) < 0)
+		return BJ_PROBE_PLACE_NONE;
+	return make_cgroups(NULL) ? BJ_PROBE_PLACE_SCOPE : BJ_PROBE_PLACE_UNFIT;
+}
 
-	return r > BJ_PROBE_SCOPE_WHOLE ? BJ_PROBE_SCOPE_NONE : (enum bj_probe_scope)r;
+enum bj_probe_place bj_probe_try_cgroups(const char *parent)
+{
+	const int r = in_child(cgroups_body, parent);
+
+	return r > BJ_PROBE_PLACE_OWN ? BJ_PROBE_PLACE_NONE : (enum bj_probe_place)r;
 }
 
 /* In the child: no environment, no input, five seconds. */

@@ -45,13 +45,16 @@ int bj_probe_try_namespaces(unsigned long flags);
 int bj_probe_try_proc(void);
 int bj_probe_try_mount_api(void);
 
-/* What the user's systemd gives, tried with a scope that goes at once. */
-enum bj_probe_scope {
-	BJ_PROBE_SCOPE_NONE,  /* none */
-	BJ_PROBE_SCOPE_UNFIT, /* one that does not pass memory, pids and cpu on */
-	BJ_PROBE_SCOPE_WHOLE,
+/* Where the jars' cgroups can be made. */
+enum bj_probe_place {
+	BJ_PROBE_PLACE_NONE,
+	BJ_PROBE_PLACE_UNFIT, /* in a scope of the user's systemd, which lacks a controller */
+	BJ_PROBE_PLACE_SCOPE, /* in such a scope */
+	BJ_PROBE_PLACE_OWN,   /* below the own cgroup, or the one of the settings */
 };
-enum bj_probe_scope bj_probe_try_scope(void);
+
+/* Make them, as the launcher would, in a child, and remove them. */
+enum bj_probe_place bj_probe_try_cgroups(const char *parent);
 
 /* The first line of what @path says to --version. False when it cannot be run. */
 bool bj_probe_try_version(const char *path, char *line, size_t size);

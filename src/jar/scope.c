@@ -163,7 +163,7 @@ static int wait_for_job(struct bus *bus, const struct job *job)
 
 static int ask(pid_t pid, struct bj_err *err)
 {
-	struct sd_bus api;
+	struct sd_bus api = { 0 };
 	struct bus *bus = NULL;
 	struct job job = { .api = &api };
 	int r = load(&api, err);

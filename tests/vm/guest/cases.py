@@ -61,16 +61,47 @@ class User(Root):
 
     def enter(self):
         (self.place / "caller/cgroup.procs").write_text("0")
+        self.drop()
+
+    @staticmethod
+    def drop():
         os.setgroups([])
         os.setresgid(UID, UID, UID)
         os.setresuid(UID, UID, UID)
+
+
+class RootBelow(Root):
+    """Root with a parent of its own choice."""
+    env = {**Root.env, "BELLJAR_NATIVE_CGROUP": "/delegated"}
+
+
+class UserWithin(User):
+    """A user whose own cgroup may be divided, with no setting: belljar is the first process in it."""
+    env = {"PATH": "/usr/bin:/bin", "HOME": "/tmp"}
+    place = CGROUP / "own"
+
+    def enter(self):
+        (self.place / "cgroup.procs").write_text("0")
+        self.drop()
+
+
+class UserInCompany(UserWithin):
+    """The same with a stranger there, who cannot be moved away."""
+
+    def enter(self):
+        (self.place / "cgroup.procs").write_text("0")
+        if os.fork() > 0:
+            os.waitpid(-1, 0)
+            os._exit(0)
+        self.drop()
 
 
 def delegate():
     (CGROUP / "cgroup.subtree_control").write_text("+memory +pids +cpu")
     caller = User.place / "caller"
     caller.mkdir(parents=True)
-    for folder in (User.place, caller):
+    UserWithin.place.mkdir()
+    for folder in (User.place, caller, UserWithin.place):
         for name in (".", "cgroup.procs", "cgroup.threads", "cgroup.subtree_control"):
             os.chown(folder / name, UID, UID)
 
@@ -116,6 +147,28 @@ def hello_bash(caller):
     result = caller.run(".sh", "echo out; echo err >&2; exit 3\n")
     seen = (result["cause"], result["exit_code"], result["stdout"], result["stderr"])
     assert seen == ("exited", 3, "out\n", "err\n"), result
+
+
+@case
+def chosen_parent_is_left_empty():
+    result = RootBelow().run(".sh", "echo\n")
+    assert result["cause"] == "exited" and result["meta"]["cleanup_success"], result
+
+
+@case
+def own_cgroup_is_divided_and_given_back():
+    """The front had to step aside there; the cgroup is as it was when it has gone."""
+    result = UserWithin().run(".sh", "echo\n")
+    assert result["cause"] == "exited" and result["meta"]["isolation"]["cgroup"] == "v2", result
+    assert (UserWithin.place / "cgroup.subtree_control").read_text().strip() == ""
+
+
+@case
+def strangers_in_the_own_cgroup_are_not_moved():
+    result = UserInCompany().run(".sh", "echo\n")
+    assert result["cause"] == "infrastructure" and "`belljar doctor`" in result["error"], result
+    done = UserInCompany().belljar("doctor")
+    assert "native.cgroup" in done.stdout, done
 
 
 @both

@@ -7,6 +7,7 @@ Proves rootless on v2: SCRP-01, SCRP-04, SCRP-06, SCRP-07, SCRP-08/09, SX-LOCAL.
 import json
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 import tempfile
@@ -28,7 +29,10 @@ CALLERS = {
     "service": ["setpriv", f"--reuid={UID}", f"--regid={UID}", "--clear-groups", "env",
                 f"XDG_RUNTIME_DIR=/run/user/{UID}", "systemd-run", "--user", "--quiet", "--wait", "--pipe",
                 "bash", "-c", '"$0" "$@"; exit $?'],
-    # what doctor used to tell: a delegated scope made by hand
+    # the same, as its only process: systemd did not delegate, but the owner is the user
+    "alone": ["setpriv", f"--reuid={UID}", f"--regid={UID}", "--clear-groups", "env",
+              f"XDG_RUNTIME_DIR=/run/user/{UID}", "systemd-run", "--user", "--quiet", "--wait", "--pipe"],
+    # a delegated scope made by hand
     "scope": ["setpriv", f"--reuid={UID}", f"--regid={UID}", "--clear-groups", "env",
               f"XDG_RUNTIME_DIR=/run/user/{UID}", "systemd-run", "--user", "--quiet", "--scope",
               "-p", "Delegate=yes"],
@@ -40,10 +44,13 @@ def case(function):
     return function
 
 
-def each_caller(function):
-    for name in CALLERS:
-        CASES[f"{name}_{function.__name__}"] = lambda n=name: function(n)
-    return function
+def callers(*names):
+    """The same case for each of these ways to be the user."""
+    def add(function):
+        for name in names:
+            CASES[f"{name}_{function.__name__}"] = lambda n=name: function(n)
+        return function
+    return add
 
 
 def belljar(caller, *args, before=()):
@@ -97,7 +104,7 @@ def machine_has_systemd():
     assert "cgroup2" in kinds and "cgroup" not in kinds, kinds
 
 
-@each_caller
+@callers(*CALLERS)
 def every_layer_holds(caller):
     result = run(caller, ".py", "print(6 * 7)\n")
     assert (result["cause"], result["exit_code"], result["stdout"]) == ("exited", 0, "42\n"), result
@@ -107,7 +114,7 @@ def every_layer_holds(caller):
     assert meta["cleanup_success"], meta
 
 
-@each_caller
+@callers("login", "alone", "scope")
 def memory_limit_is_oom(caller):
     script = "b = []\nwhile True:\n    b.append(bytearray(1 << 20))\n"
     result = run(caller, ".py", script, "--memory", "48M", "--timeout", "60")
@@ -128,7 +135,25 @@ def deadline_kills_the_tree():
     assert (result["cause"], result["timeout"], result["stdout"]) == ("timeout", True, "so far\n")
 
 
-@each_caller
+@case
+def killed_belljar_leaves_nothing():
+    """SIGKILL while the script runs: of the front alone, and of all that is belljar's at once."""
+    for count in (1, None):
+        with tempfile.NamedTemporaryFile("w", suffix=".sh") as file:
+            file.write("echo up; exec sleep 60\n")
+            file.flush()
+            os.chmod(file.name, 0o644)
+            with subprocess.Popen([*CALLERS["bare"], cases.BELLJAR, "run", "--timeout", "60", file.name],
+                                  stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, cwd="/") as front:
+                assert front.stdout.readline() == b"up\n"
+                assert len([path for path in leftovers() if path.endswith(".scope")]) == 1, leftovers()
+                others = {int(path.split()[1]) for path in leftovers() if path.startswith("pid ")}
+                for pid in [front.pid, *(others - {front.pid})][:count]:
+                    os.kill(pid, signal.SIGKILL)
+        wait_for_nothing_left()
+
+
+@callers("login", "service", "alone")
 def doctor_is_content(caller):
     done = belljar(caller, "doctor", "--json")
     wait_for_nothing_left()

@@ -64,8 +64,6 @@ def test_every_layer_stands_in_the_table_of_defences():
     """A layer that test_faults.py removes has its row in SECURITY.md, and no row is made up."""
     cases = [case for _, test, case in defences().values() if test == "test_layer_is_missed"]
     assert sorted(cases) == sorted(test_faults.PROBES)
-    after = (TOP / "SECURITY.md").read_text().split("cannot fail yet.")[1]
-    assert set(re.findall(r"`(\w+)`", after.split("For both")[0])) == set(test_faults.UNSKIPPED)
 
 
 def test_every_defence_names_a_test_that_is_there():

@@ -131,6 +131,20 @@ static int write_inputs(int files, int root, const struct bj_mounts_jar *jar, st
 	return 0;
 }
 
+/* Before Linux 6.15 the kernel copies only what is mounted. So the writable file system is mounted
+ * over the launcher's /proc, which this namespace leaves behind when it pivots. */
+static int show_files(int files, int in, int root, const struct bj_mounts_jar *jar,
+		      struct bj_err *err)
+{
+	int r = bj_mount_attach(files, AT_FDCWD, "/proc", err);
+
+	if (r < 0)
+		return r;
+	AUTO_FD int shown = bj_mount_clone(files, "script", NO_EXEC | MOUNT_ATTR_RDONLY, err);
+	r = shown < 0 ? shown : bj_mount_attach(shown, root, "script", err);
+	return r < 0 ? r : write_inputs(in, root, jar, err);
+}
+
 /* A tmpfs for inputs and script. What the jar sees of it is a read-only copy of the mount; the
  * writable one is attached nowhere, and *@ret_files is its only handle. */
 static int attach_files(int root, const struct bj_mounts_jar *jar, int *ret_files,
@@ -147,10 +161,8 @@ static int attach_files(int root, const struct bj_mounts_jar *jar, int *ret_file
 	AUTO_FD int script = openat(files, "script", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (in < 0 || script < 0)
 		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot make room for the script");
-	AUTO_FD int shown = bj_mount_clone(files, "script", NO_EXEC | MOUNT_ATTR_RDONLY, err);
-	int r = shown < 0 ? shown : bj_mount_attach(shown, root, "script", err);
-	if (r == 0)
-		r = write_inputs(in, root, jar, err);
+	const int r = show_files(files, in, root, jar, err);
+
 	if (r == 0)
 		*ret_files = bj_take_fd(&script);
 	return r;

@@ -4,7 +4,7 @@ import json
 import re
 
 import pytest
-from harness import known, record, run
+from harness import record, run
 
 pytestmark = pytest.mark.usefixtures("clean")
 
@@ -18,7 +18,6 @@ def scripts(place, n, text):
     return made
 
 
-@known("a jar may take the oom event of the one before it")
 @pytest.mark.timeout(180)
 @pytest.mark.parametrize("mode_name", ["root", "rootless"])
 def test_two_hundred_at_once(mode_name, mode_of, place):

@@ -445,7 +445,7 @@ static void fill_usage(struct bj_jar *jar, const struct rusage *usage)
 	jar->reply.peak_memory = (uint64_t)usage->ru_maxrss * 1024;
 }
 
-static void handle_main(struct bj_jar *jar)
+static void handle_main(struct bj_jar *jar, const struct bj_jar_ground *ground)
 {
 	struct rusage usage = { 0 };
 	struct bj_err err = { 0 };
@@ -453,6 +453,9 @@ static void handle_main(struct bj_jar *jar)
 
 	if (!reap(jar->main_pid, &status, &usage))
 		return;
+	/* A process that could not execute its interpreter said so before it ended. */
+	while (jar->watch[BJ_JAR_EV_REPORT] >= 0)
+		handle_report(jar, ground);
 	unwatch(jar, BJ_JAR_EV_MAIN);
 	jar->main_gone = true;
 	jar->reply.wait_status = status;
@@ -479,7 +482,7 @@ static void handle_collect(struct bj_jar *jar)
 	bj_jar_kill(jar, BJ_CAUSE_NONE);
 }
 
-static void handle_init(struct bj_jar *jar)
+static void handle_init(struct bj_jar *jar, const struct bj_jar_ground *ground)
 {
 	struct rusage usage = { 0 };
 	struct bj_err err = { 0 };
@@ -488,7 +491,7 @@ static void handle_init(struct bj_jar *jar)
 	/* The kernel lets init end only when everything in its namespace is gone, and that needs
 	 * us to have waited for the script and the collector. */
 	if (jar->main_pid > 0 && !jar->main_gone)
-		handle_main(jar);
+		handle_main(jar, ground);
 	if (jar->collecting)
 		handle_collect(jar);
 	if (!reap(jar->init_pid, &status, &usage))
@@ -522,7 +525,7 @@ void bj_jar_handle(struct bj_jar *jar, const struct bj_jar_ground *ground, enum 
 		handle_report(jar, ground);
 		break;
 	case BJ_JAR_EV_MAIN:
-		handle_main(jar);
+		handle_main(jar, ground);
 		break;
 	case BJ_JAR_EV_COLLECT:
 		handle_collect(jar);
@@ -533,7 +536,7 @@ void bj_jar_handle(struct bj_jar *jar, const struct bj_jar_ground *ground, enum 
 		bj_jar_kill(jar, BJ_CAUSE_OOM);
 		break;
 	case BJ_JAR_EV_INIT:
-		handle_init(jar);
+		handle_init(jar, ground);
 		break;
 	default:
 		break;

@@ -1,3 +1,4 @@
 
 
+prepare()
 start(sys.argv[1], sys.argv[2] == "check", sys.argv[3:])

@@ -10,16 +10,25 @@ import posix
 import sys
 
 
-def verdict(kind, line=0, column=0, message=""):
+def record(kind, line=0, column=0, message=""):
+    """The verdict as bytes of a fixed size."""
     text = message.encode("utf-8", "replace")[:499]
     numbers = b"".join(n.to_bytes(4, sys.byteorder) for n in (kind, line, column))
-    posix.write(3, numbers + text + bytes(500 - len(text)))
+    return numbers + text + bytes(500 - len(text))
+
+
+def verdict(*said):
+    posix.write(3, record(*said))
     posix.close(3)
 
 
 def read(path):
-    with open(path, "rb") as file:
-        return file.read()
+    file = posix.open(path, posix.O_RDONLY | posix.O_CLOEXEC)
+    text = b""
+    while part := posix.read(file, 1 << 20):
+        text += part
+    posix.close(file)
+    return text
 
 
 def compile_script(path):
@@ -123,12 +132,16 @@ def run(code, names):
     leave(status, names)
 
 
+def prepare():
+    """What does not depend on the script."""
+    sys.path.insert(0, posix.getcwd())
+    for stream in sys.stdout, sys.stderr:
+        stream.reconfigure(line_buffering=True)
+
+
 def start(path, check_only, arguments):
     code = compile_script(path)
     if code is None or check_only:
         posix._exit(0)
     sys.argv[:] = [path, *arguments]
-    sys.path.insert(0, posix.getcwd())
-    for stream in sys.stdout, sys.stderr:
-        stream.reconfigure(line_buffering=True)
     run(code, make_main(path))

@@ -25,10 +25,12 @@ def preload(names):
 
 def warm_up():
     """Touch what a script touches, so that its pages are the jar's own before it comes."""
-    names = {"__name__": "__main__"}
-    exec(compile("x = [str(i) for i in range(64)]\nprint(x, 1.5, {'a': x})\n", SCRIPT, "exec"), names)
-    sys.stdout.flush()
+    text = b"x = [str(i) for i in range(64)]\nprint(x, 1.5, {'a': x})\n"
+    record(1)
+    read("/etc/hostname")
+    exec(compile(text, SCRIPT, "exec", 0, True), make_main(SCRIPT))
     compile("def f(a):\n    try:\n        return a + 1\n    except ValueError as e:\n        raise\n", SCRIPT, "exec")
+    flush(0)
     gc.collect()
 
 
@@ -40,35 +42,41 @@ def fresh_random():
         sys.modules["numpy.random"].seed()
 
 
-def slot(lib):
+def apply_environment(lib):
     import os
 
+    for i in range(lib.bj_slot_count(1)):
+        name, _, value = os.fsdecode(lib.bj_slot_text(1, i)).partition("=")
+        os.environ[name] = value
+
+
+def take_arguments(lib):
+    return [lib.bj_slot_text(0, i).decode("utf-8", "surrogateescape") for i in range(lib.bj_slot_count(0))]
+
+
+def slot(lib):
     if lib.bj_slot_seal() != 0:
         posix._exit(1)
+    prepare()
     try:
         warm_up()
     except OSError:
         pass  # no /dev/null to print to
+    fresh_random()
+    gc.enable()
     lib.bj_slot_ready()
     check_only = lib.bj_slot_wait()
     if check_only < 0:
         posix._exit(1)
-    lib.bj_slot_text.restype = sys.modules["ctypes"].c_char_p
-    texts = []
-    for kind in 0, 1:
-        texts.append([os.fsdecode(lib.bj_slot_text(kind, i)) for i in range(lib.bj_slot_count(kind))])
-    for entry in texts[1]:
-        name, _, value = entry.partition("=")
-        os.environ[name] = value
-    fresh_random()
-    gc.enable()
-    start(SCRIPT, check_only == 1, texts[0])
+    apply_environment(lib)
+    start(SCRIPT, check_only == 1, take_arguments(lib))
 
 
 def zygote(library, modules):
     import ctypes
 
     lib = ctypes.PyDLL(library)
+    lib.bj_slot_text.restype = ctypes.c_char_p
     preload(modules)
     sys.argv[:] = [""]
     gc.disable()

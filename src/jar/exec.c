@@ -26,6 +26,11 @@ static const char *const FIXED_ENV[] = {
 	"BELLJAR_OUT=" BJ_JAR_OUT,
 };
 
+bool bj_exec_env_is_fixed(const struct bj_exec *exec, size_t i)
+{
+	return i < BJ_ARRAY_SIZE(FIXED_ENV) && exec->env[i] == FIXED_ENV[i];
+}
+
 /* Add "K=V", replacing an earlier value of K. */
 static int add_env(struct bj_exec *exec, const char *entry, struct bj_err *err)
 {

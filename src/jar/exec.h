@@ -23,6 +23,9 @@ struct bj_exec {
 /* Read script name, arguments and environment from the pack. */
 int bj_exec_prepare(struct bj_exec *exec, const void *pack, size_t size, struct bj_err *err);
 
+/* Whether entry @i of the environment is as every script has it. */
+bool bj_exec_env_is_fixed(const struct bj_exec *exec, size_t i);
+
 /* Check the syntax with the interpreter itself, say the verdict, then become the interpreter with
  * the script. Returns only on failure, with @err filled. */
 int bj_exec_run(struct bj_exec *exec, struct bj_err *err);

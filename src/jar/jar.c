@@ -249,18 +249,24 @@ int bj_jar_go(struct bj_jar *jar, struct bj_err *err)
 	return 0;
 }
 
+/* With init, the kernel ends whatever else is in its pid namespace. */
+static void end_init(struct bj_jar *jar)
+{
+	jar->dying = true;
+	jar->phase = BJ_JAR_ENDING;
+	if (jar->init_pid > 0)
+		pidfd_send_signal(jar->watch[BJ_JAR_EV_INIT], SIGKILL, NULL, 0);
+}
+
 void bj_jar_kill(struct bj_jar *jar, enum bj_cause cause)
 {
 	if (jar->reply.cause == BJ_CAUSE_NONE && !jar->main_gone)
 		jar->reply.cause = cause;
 	if (jar->dying)
 		return;
-	jar->dying = true;
-	jar->phase = BJ_JAR_ENDING;
 	if (jar->cgroup)
 		bj_cgroup_kill(jar->cgroup);
-	if (jar->init_pid > 0)
-		pidfd_send_signal(jar->watch[BJ_JAR_EV_INIT], SIGKILL, NULL, 0);
+	end_init(jar);
 }
 
 void bj_jar_expire(struct bj_jar *jar)
@@ -465,6 +471,8 @@ static void handle_main(struct bj_jar *jar, const struct bj_jar_ground *ground)
 		bj_jar_fail(jar, &err);
 	} else if (jar->out_fd >= 0 && !jar->dying) {
 		start_collecting(jar);
+	} else if (!jar->dying && bj_jar_reply_early(jar)) {
+		end_init(jar); /* nothing else is left to kill */
 	} else {
 		bj_jar_kill(jar, BJ_CAUSE_NONE);
 	}

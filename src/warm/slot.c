@@ -210,6 +210,17 @@ EXPORT int bj_slot_ready(void)
 	return r;
 }
 
+/* Keep only what the zygote's own environment does not have already. */
+static void drop_fixed_env(struct bj_exec *exec)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < exec->n_env; i++)
+		if (!bj_exec_env_is_fixed(exec, i))
+			exec->env[kept++] = exec->env[i];
+	exec->n_env = kept;
+}
+
 static int read_spec(int fd, struct bj_err *err)
 {
 	struct stat st;
@@ -222,7 +233,10 @@ static int read_spec(int fd, struct bj_err *err)
 
 	if (pack == MAP_FAILED)
 		return -1;
-	return bj_exec_prepare(&slot.exec, pack, (size_t)st.st_size, err);
+	if (bj_exec_prepare(&slot.exec, pack, (size_t)st.st_size, err) < 0)
+		return -1;
+	drop_fixed_env(&slot.exec);
+	return 0;
 }
 
 /* Wait for the script. 0: run it, 1: only check it, negative: there is none. */

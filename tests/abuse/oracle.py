@@ -186,8 +186,15 @@ def _mounts():
 def _is_watched(directory, name):
     if name.startswith(OURS):
         return False
-    # A shared directory has other users: only our own names count there.
-    return directory in ("/tmp", "/var/tmp", "/dev/shm") or name.startswith(STATE_NAMES)
+    if name.startswith(STATE_NAMES):
+        return True
+    # A shared directory has other users. What a script could leave there belongs to an id of its
+    # own, never to root; what belljar leaves has its name.
+    try:
+        owner = os.lstat(os.path.join(directory, name)).st_uid
+    except OSError:
+        return False
+    return directory in ("/tmp", "/var/tmp", "/dev/shm") and owner != 0
 
 
 def _files(homes=()):

@@ -57,10 +57,13 @@ def test_sees_a_mount(tmp_path):
 
 
 @pytest.mark.parametrize("directory", ["/tmp", "/var/tmp", "/dev/shm"])
-def test_sees_a_file(directory):
+@pytest.mark.parametrize("name,owner", [(NAME, 1900000002), (NAME, 65534), ("belljar-" + NAME, 0)])
+def test_sees_a_file(directory, name, owner):
+    """What a script left has its uid, what belljar left its name."""
     snapshot = oracle.Snapshot()
-    path = f"{directory}/{NAME}"
+    path = f"{directory}/{name}"
     open(path, "w").close()
+    os.chown(path, owner, owner)
     try:
         assert kinds(snapshot) == {"file"}
     finally:

@@ -16,6 +16,7 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/fd.h"
+#include "jar/cgroup_file.h"
 #include "jar/cgroup_find.h"
 #include "jar/layers.h"
 
@@ -41,6 +42,7 @@ struct bj_cgroups {
 	int base[BJ_HIER_COUNT]; /* the directories that hold the owner's; -1: not used */
 	int dir[BJ_HIER_COUNT];  /* the owner's own */
 	int home;                /* v2: where this process was; -1: unknown */
+	int nursery;             /* the cgroup a launcher of root is born in; -1: none */
 	bool aside;              /* it left that place, which had to become empty */
 };
 
@@ -52,59 +54,6 @@ struct bj_cgroup {
 	int oom_fd;
 	int pids_fd; /* pids.events, kept open because it is read often */
 };
-
-/* --- small files ----------------------------------------------------------------------------- */
-
-static int write_value(int dir_fd, const char *file, const char *value, struct bj_err *err)
-{
-	const size_t len = strlen(value);
-	AUTO_FD int fd = openat(dir_fd, file, O_WRONLY | O_CLOEXEC);
-
-	if (fd < 0)
-		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot open %s", file);
-
-	/* The kernel takes one write as one value: a short write cannot be resumed. */
-	const ssize_t n = write(fd, value, len);
-	if (n != (ssize_t)len)
-		return bj_err_set(err, BJ_E_SYSTEM, n < 0 ? errno : EIO, "cannot set %s", file);
-	return 0;
-}
-
-static int write_number(int dir_fd, const char *file, uint64_t value, struct bj_err *err)
-{
-	char text[24];
-
-	snprintf(text, sizeof(text), "%llu", (unsigned long long)value);
-	return write_value(dir_fd, file, text, err);
-}
-
-static bool read_text(int dir_fd, const char *file, char *text, size_t size)
-{
-	AUTO_FD int fd = openat(dir_fd, file, O_RDONLY | O_CLOEXEC);
-	const ssize_t n = fd < 0 ? -1 : read(fd, text, size - 1);
-
-	text[n > 0 ? n : 0] = '\0';
-	return n > 0;
-}
-
-/* The number after @key in a flat file such as memory.events, or the whole file's number when
- * @key is "". 0 when it is not there. */
-static uint64_t read_number(int dir_fd, const char *file, const char *key)
-{
-	char text[4096];
-	const size_t len = strlen(key);
-
-	if (dir_fd < 0 || !read_text(dir_fd, file, text, sizeof(text)))
-		return 0;
-	for (const char *p = text; p; p = strchr(p, '\n')) {
-		p += *p == '\n';
-		if (strncmp(p, key, len) == 0 && (len == 0 || p[len] == ' '))
-			return strtoull(p + len, NULL, 10);
-		if (*p == '\0')
-			break;
-	}
-	return 0;
-}
 
 /* --- the owner's directories ------------------------------------------------------------------ */
 
@@ -122,20 +71,26 @@ static void pick_owner_name(char *name)
 		 (unsigned long long)random);
 }
 
-static void remove_tree(int base_fd, const char *name)
+static DIR *open_dir(int base_fd, const char *name)
 {
 	const int fd = openat(base_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	AUTO_DIR DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+
+	if (!dir && fd >= 0)
+		close(fd);
+	return dir;
+}
+
+static void remove_tree(int base_fd, const char *name)
+{
+	AUTO_DIR DIR *dir = open_dir(base_fd, name);
 	struct dirent *e;
 
-	if (!dir) {
-		if (fd >= 0)
-			close(fd);
+	if (!dir)
 		return;
-	}
 	while ((e = readdir(dir)))
 		if (e->d_type == DT_DIR && e->d_name[0] != '.')
-			unlinkat(fd, e->d_name, AT_REMOVEDIR);
+			unlinkat(dirfd(dir), e->d_name, AT_REMOVEDIR);
 	unlinkat(base_fd, name, AT_REMOVEDIR);
 }
 
@@ -152,15 +107,11 @@ static void sweep_one(struct bj_cgroups *g, int base_fd, const char *name)
 
 static void sweep(struct bj_cgroups *g, int base_fd)
 {
-	const int fd = openat(base_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	AUTO_DIR DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	AUTO_DIR DIR *dir = open_dir(base_fd, ".");
 	struct dirent *e;
 
-	if (!dir) {
-		if (fd >= 0)
-			close(fd);
+	if (!dir)
 		return;
-	}
 	while ((e = readdir(dir)))
 		if (e->d_type == DT_DIR && strcmp(e->d_name, g->owner) != 0 &&
 		    strncmp(e->d_name, OWNER_PREFIX, strlen(OWNER_PREFIX)) == 0)
@@ -214,10 +165,10 @@ static int pass_on(int dir_fd, struct bj_err *err)
 {
 	char have[256];
 
-	if (read_text(dir_fd, "cgroup.subtree_control", have, sizeof(have)) &&
+	if (bj_cgfile_read(dir_fd, "cgroup.subtree_control", have, sizeof(have)) &&
 	    strstr(have, "memory") && strstr(have, "pids") && strstr(have, "cpu"))
 		return 0;
-	if (write_value(dir_fd, "cgroup.subtree_control", "+memory +pids +cpu", NULL) < 0)
+	if (bj_cgfile_write(dir_fd, "cgroup.subtree_control", "+memory +pids +cpu", NULL) < 0)
 		return bj_err_set(err, BJ_E_UNSUPPORTED, errno,
 				  "the own cgroup cannot be divided; `belljar doctor` tells how to "
 				  "delegate one");
@@ -231,7 +182,8 @@ static pid_t parent_of(pid_t pid)
 	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
 
 	/* pid (name) state parent; the name may hold anything */
-	const char *p = read_text(AT_FDCWD, path, text, sizeof(text)) ? strrchr(text, ')') : NULL;
+	const char *p =
+		bj_cgfile_read(AT_FDCWD, path, text, sizeof(text)) ? strrchr(text, ')') : NULL;
 
 	return p && strlen(p) > 4 ? (pid_t)strtol(p + 4, NULL, 10) : -1;
 }
@@ -250,7 +202,7 @@ static bool move_all(int from, int to, bool (*only)(pid_t))
 	pid_t pids[128];
 	size_t n = 0;
 
-	if (!read_text(from, "cgroup.procs", procs, sizeof(procs)))
+	if (!bj_cgfile_read(from, "cgroup.procs", procs, sizeof(procs)))
 		return true;
 	for (char *p = procs, *end; *p; p = end + 1) {
 		const long pid = strtol(p, &end, 10);
@@ -261,7 +213,7 @@ static bool move_all(int from, int to, bool (*only)(pid_t))
 		pids[n++] = (pid_t)pid;
 	}
 	for (size_t i = 0; i < n; i++)
-		write_number(to, "cgroup.procs", (uint64_t)pids[i], NULL);
+		bj_cgfile_write_number(to, "cgroup.procs", (uint64_t)pids[i], NULL);
 	return true;
 }
 
@@ -309,20 +261,12 @@ static void step_back(struct bj_cgroups *g)
 		return;
 	if (g->aside) {
 		/* What passes controllers on takes no processes. */
-		write_value(dir, "cgroup.subtree_control", "-memory -pids -cpu", NULL);
-		write_value(base, "cgroup.subtree_control", "-memory -pids -cpu", NULL);
+		bj_cgfile_write(dir, "cgroup.subtree_control", "-memory -pids -cpu", NULL);
+		bj_cgfile_write(base, "cgroup.subtree_control", "-memory -pids -cpu", NULL);
 	}
 	move_all(leaf, g->home, NULL);
 	/* That may be gone, with the session that was logged in there. */
 	move_all(leaf, base, NULL);
-}
-
-static int enter_supervisor(struct bj_cgroups *g, struct bj_err *err)
-{
-	if (g->dir[BJ_HIER_UNIFIED] < 0)
-		return 0;
-	AUTO_FD int leaf = make_supervisor(g, err);
-	return leaf < 0 ? leaf : write_value(leaf, "cgroup.procs", "0", err);
 }
 
 int bj_cgroups_delegate(struct bj_cgroups *g, uid_t id, struct bj_err *err)
@@ -339,14 +283,17 @@ int bj_cgroups_delegate(struct bj_cgroups *g, uid_t id, struct bj_err *err)
 				return bj_err_set(err, BJ_E_SYSTEM, errno,
 						  "cannot give a cgroup away");
 	}
-	return enter_supervisor(g, err);
+	if (g->dir[BJ_HIER_UNIFIED] < 0)
+		return 0;
+	g->nursery = make_supervisor(g, err);
+	return g->nursery < 0 ? g->nursery : 0;
 }
 
 static bool base_has_controllers(int fd)
 {
 	char have[256];
 
-	return fd >= 0 && read_text(fd, "cgroup.controllers", have, sizeof(have)) &&
+	return fd >= 0 && bj_cgfile_read(fd, "cgroup.controllers", have, sizeof(have)) &&
 	       strstr(have, "memory") && strstr(have, "pids") && strstr(have, "cpu");
 }
 
@@ -406,6 +353,7 @@ int bj_cgroups_new(const char *parent, struct bj_cgroups **ret, struct bj_err *e
 		g->dir[h] = -1;
 		g->base[h] = open_base(&place, (enum bj_hier)h, parent);
 	}
+	g->nursery = -1;
 	g->home = open_base(&place, BJ_HIER_UNIFIED, NULL);
 	/* Root starts from a login session, whose cgroup is full of others: go to the top. */
 	if (!parent && geteuid() == 0 && base_has_controllers(g->base[BJ_HIER_UNIFIED])) {
@@ -436,6 +384,8 @@ void bj_cgroups_free(struct bj_cgroups *g)
 	if (!g)
 		return;
 	step_back(g);
+	if (g->nursery >= 0)
+		close(g->nursery);
 	if (g->home >= 0)
 		close(g->home);
 	for (int h = 0; h < BJ_HIER_COUNT; h++) {
@@ -454,6 +404,11 @@ int bj_cgroups_version(const struct bj_cgroups *groups)
 	return groups->version;
 }
 
+int bj_cgroups_nursery(const struct bj_cgroups *g)
+{
+	return g->nursery;
+}
+
 unsigned int bj_cgroups_swept(const struct bj_cgroups *groups)
 {
 	return groups->swept;
@@ -465,17 +420,18 @@ static int limit_memory(const struct bj_cgroup *cg, uint64_t bytes, struct bj_er
 {
 	const bool v2 = cg->groups->version == 2;
 	const int dir = cg->dir[v2 ? BJ_HIER_UNIFIED : BJ_HIER_MEMORY];
-	const int r = write_number(dir, v2 ? "memory.max" : "memory.limit_in_bytes", bytes, err);
+	const int r = bj_cgfile_write_number(dir, v2 ? "memory.max" : "memory.limit_in_bytes",
+					     bytes, err);
 
 	if (r < 0)
 		return r;
 	/* Swap is off. The files are missing where the kernel has no swap accounting. */
 	if (v2) {
-		write_value(dir, "memory.swap.max", "0", NULL);
-		return write_value(dir, "memory.oom.group", "1", err);
+		bj_cgfile_write(dir, "memory.swap.max", "0", NULL);
+		return bj_cgfile_write(dir, "memory.oom.group", "1", err);
 	}
-	write_number(dir, "memory.memsw.limit_in_bytes", bytes, NULL);
-	write_value(dir, "memory.swappiness", "0", NULL);
+	bj_cgfile_write_number(dir, "memory.memsw.limit_in_bytes", bytes, NULL);
+	bj_cgfile_write(dir, "memory.swappiness", "0", NULL);
 	return 0;
 }
 
@@ -485,11 +441,11 @@ static int limit_cpu(const struct bj_cgroup *cg, uint32_t milli, struct bj_err *
 	char text[48];
 
 	if (cg->groups->version == 1)
-		return write_number(cg->dir[BJ_HIER_CPU], "cpu.cfs_quota_us",
-				    quota < 1000 ? 1000 : quota, err);
+		return bj_cgfile_write_number(cg->dir[BJ_HIER_CPU], "cpu.cfs_quota_us",
+					      quota < 1000 ? 1000 : quota, err);
 	snprintf(text, sizeof(text), "%llu %d", (unsigned long long)(quota < 1000 ? 1000 : quota),
 		 PERIOD_US);
-	return write_value(cg->dir[BJ_HIER_UNIFIED], "cpu.max", text, err);
+	return bj_cgfile_write(cg->dir[BJ_HIER_UNIFIED], "cpu.max", text, err);
 }
 
 static int write_limits(const struct bj_cgroup *cg, const struct bj_cgroup_limits *limits,
@@ -501,8 +457,8 @@ static int write_limits(const struct bj_cgroup *cg, const struct bj_cgroup_limit
 	if (!bj_layer_faulty(BJ_LAYER_MEMORY))
 		r = limit_memory(cg, limits->memory, err);
 	if (r == 0 && !bj_layer_faulty(BJ_LAYER_PIDS))
-		r = write_number(cg->dir[v2 ? BJ_HIER_UNIFIED : BJ_HIER_PIDS], "pids.max",
-				 limits->pids, err);
+		r = bj_cgfile_write_number(cg->dir[v2 ? BJ_HIER_UNIFIED : BJ_HIER_PIDS], "pids.max",
+					   limits->pids, err);
 	if (r == 0 && !bj_layer_faulty(BJ_LAYER_CPU))
 		r = limit_cpu(cg, limits->cpu_milli, err);
 	return r;
@@ -518,13 +474,13 @@ int bj_cgroup_change(const struct bj_cgroup *cg, const struct bj_cgroup_limits *
 	 * first, going up last. Writing both twice needs no case. */
 	if (from->memory != to->memory && !bj_layer_faulty(BJ_LAYER_MEMORY)) {
 		if (!v2)
-			write_number(cg->dir[BJ_HIER_MEMORY], "memory.memsw.limit_in_bytes",
-				     to->memory, NULL);
+			bj_cgfile_write_number(cg->dir[BJ_HIER_MEMORY],
+					       "memory.memsw.limit_in_bytes", to->memory, NULL);
 		r = limit_memory(cg, to->memory, err);
 	}
 	if (r == 0 && from->pids != to->pids && !bj_layer_faulty(BJ_LAYER_PIDS))
-		r = write_number(cg->dir[v2 ? BJ_HIER_UNIFIED : BJ_HIER_PIDS], "pids.max", to->pids,
-				 err);
+		r = bj_cgfile_write_number(cg->dir[v2 ? BJ_HIER_UNIFIED : BJ_HIER_PIDS], "pids.max",
+					   to->pids, err);
 	if (r == 0 && from->cpu_milli != to->cpu_milli && !bj_layer_faulty(BJ_LAYER_CPU))
 		r = limit_cpu(cg, to->cpu_milli, err);
 	return r;
@@ -542,7 +498,7 @@ static void watch_oom(struct bj_cgroup *cg)
 	cg->oom_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	snprintf(line, sizeof(line), "%d %d", cg->oom_fd, control);
 	if (control < 0 || cg->oom_fd < 0 ||
-	    write_value(cg->dir[BJ_HIER_MEMORY], "cgroup.event_control", line, NULL) < 0) {
+	    bj_cgfile_write(cg->dir[BJ_HIER_MEMORY], "cgroup.event_control", line, NULL) < 0) {
 		if (cg->oom_fd >= 0)
 			close(cg->oom_fd);
 		cg->oom_fd = -1;
@@ -635,8 +591,9 @@ int bj_cgroup_join(const struct bj_cgroup *cg, struct bj_err *err)
 
 uint64_t bj_cgroup_population(const struct bj_cgroup *cg)
 {
-	return read_number(cg->dir[cg->groups->version == 2 ? BJ_HIER_UNIFIED : BJ_HIER_PIDS],
-			   "pids.current", "");
+	return bj_cgfile_read_number(
+		cg->dir[cg->groups->version == 2 ? BJ_HIER_UNIFIED : BJ_HIER_PIDS], "pids.current",
+		"");
 }
 
 const int *bj_cgroup_tasks(const struct bj_cgroup *cg)
@@ -663,14 +620,14 @@ uint64_t bj_cgroup_pids_hits(const struct bj_cgroup *cg)
 void bj_cgroup_kill(const struct bj_cgroup *cg)
 {
 	if (cg->groups->version == 2) {
-		write_value(cg->dir[BJ_HIER_UNIFIED], "cpu.max", "max", NULL);
-		write_value(cg->dir[BJ_HIER_UNIFIED], "cpu.weight", "10000", NULL);
+		bj_cgfile_write(cg->dir[BJ_HIER_UNIFIED], "cpu.max", "max", NULL);
+		bj_cgfile_write(cg->dir[BJ_HIER_UNIFIED], "cpu.weight", "10000", NULL);
 	} else {
-		write_value(cg->dir[BJ_HIER_CPU], "cpu.cfs_quota_us", "-1", NULL);
-		write_value(cg->dir[BJ_HIER_CPU], "cpu.shares", "262144", NULL);
+		bj_cgfile_write(cg->dir[BJ_HIER_CPU], "cpu.cfs_quota_us", "-1", NULL);
+		bj_cgfile_write(cg->dir[BJ_HIER_CPU], "cpu.shares", "262144", NULL);
 	}
 	if (cg->dir[BJ_HIER_UNIFIED] >= 0)
-		write_value(cg->dir[BJ_HIER_UNIFIED], "cgroup.kill", "1", NULL);
+		bj_cgfile_write(cg->dir[BJ_HIER_UNIFIED], "cgroup.kill", "1", NULL);
 }
 
 void bj_cgroup_read_stats(const struct bj_cgroup *cg, struct bj_cgroup_stats *ret)
@@ -679,9 +636,9 @@ void bj_cgroup_read_stats(const struct bj_cgroup *cg, struct bj_cgroup_stats *re
 
 	if (cg->groups->version == 2) {
 		*ret = (struct bj_cgroup_stats){
-			.cpu_ns = read_number(u, "cpu.stat", "usage_usec") * 1000,
-			.peak_memory = read_number(u, "memory.peak", ""),
-			.oom_kills = read_number(u, "memory.events", "oom_kill"),
+			.cpu_ns = bj_cgfile_read_number(u, "cpu.stat", "usage_usec") * 1000,
+			.peak_memory = bj_cgfile_read_number(u, "memory.peak", ""),
+			.oom_kills = bj_cgfile_read_number(u, "memory.events", "oom_kill"),
 			.pids_hits = bj_cgroup_pids_hits(cg),
 		};
 		return;
@@ -690,10 +647,11 @@ void bj_cgroup_read_stats(const struct bj_cgroup *cg, struct bj_cgroup_stats *re
 	const int acct =
 		cg->dir[BJ_HIER_CPUACCT] >= 0 ? cg->dir[BJ_HIER_CPUACCT] : cg->dir[BJ_HIER_CPU];
 	*ret = (struct bj_cgroup_stats){
-		.cpu_ns = read_number(acct, "cpuacct.usage", ""),
-		.peak_memory =
-			read_number(cg->dir[BJ_HIER_MEMORY], "memory.max_usage_in_bytes", ""),
-		.oom_kills = read_number(cg->dir[BJ_HIER_MEMORY], "memory.oom_control", "oom_kill"),
+		.cpu_ns = bj_cgfile_read_number(acct, "cpuacct.usage", ""),
+		.peak_memory = bj_cgfile_read_number(cg->dir[BJ_HIER_MEMORY],
+						     "memory.max_usage_in_bytes", ""),
+		.oom_kills = bj_cgfile_read_number(cg->dir[BJ_HIER_MEMORY], "memory.oom_control",
+						   "oom_kill"),
 		.pids_hits = bj_cgroup_pids_hits(cg),
 	};
 }

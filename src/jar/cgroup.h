@@ -36,9 +36,12 @@ int bj_cgroups_new(const char *parent, struct bj_cgroups **ret, struct bj_err *e
 void bj_cgroups_free(struct bj_cgroups *groups); /* removes the directories; NULL is fine */
 
 /* Root gives the owner's directories to @id (user and group), so that a launcher that has given
- * up root can go on making jars in them. The calling process, and so its children, moves into a
- * leaf of its own there: birth in a cgroup needs rights over where the parent is. */
+ * up root can go on making jars in them. */
 int bj_cgroups_delegate(struct bj_cgroups *groups, uid_t id, struct bj_err *err);
+
+/* Where that launcher is to be born, for CLONE_INTO_CGROUP: birth in a cgroup needs rights over
+ * where the parent is, and to move there takes milliseconds. -1: anywhere. Borrowed. */
+int bj_cgroups_nursery(const struct bj_cgroups *groups);
 
 int bj_cgroups_version(const struct bj_cgroups *groups); /* 1 or 2 */
 unsigned int bj_cgroups_swept(const struct bj_cgroups *groups);

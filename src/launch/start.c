@@ -156,8 +156,9 @@ static pid_t fork_launcher(const struct bj_launch_settings *settings, bool watch
 		return -1;
 
 	/* Root builds the jars' tree first and enters its user namespace then. */
-	const pid_t pid = bj_sys_clone3(
-		CLONE_NEWNS | CLONE_NEWPID | (root ? 0 : (uint64_t)CLONE_NEWUSER), &pidfd, -1);
+	const pid_t pid =
+		bj_sys_clone3(CLONE_NEWNS | CLONE_NEWPID | (root ? 0 : (uint64_t)CLONE_NEWUSER),
+			      &pidfd, cgroups ? bj_cgroups_nursery(cgroups) : -1);
 
 	if (pid == 0) {
 		const struct bj_launch_birth birth = { .control = FD_CONTROL,

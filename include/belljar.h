@@ -42,6 +42,9 @@ enum bj_severity { BJ_SEV_INFO, BJ_SEV_LOW, BJ_SEV_MEDIUM, BJ_SEV_HIGH, BJ_SEV_C
 enum bj_risk { BJ_RISK_LOW, BJ_RISK_MEDIUM, BJ_RISK_HIGH, BJ_RISK_CRITICAL };
 enum bj_policy { BJ_POLICY_DEFAULT, BJ_POLICY_STRICT, BJ_POLICY_OFF };
 enum bj_require { BJ_REQUIRE_FULL, BJ_REQUIRE_BASIC };
+/* Where a request comes from: a person or a program of the local user, or an agent over the API.
+ * What comes through a tool says so by naming it. */
+enum bj_through { BJ_THROUGH_OWN, BJ_THROUGH_API };
 
 enum bj_state { BJ_PENDING, BJ_QUEUED, BJ_RUNNING, BJ_FINISHED, BJ_INTERRUPTED };
 
@@ -93,6 +96,29 @@ struct bj_event {
 	size_t size;
 };
 
+/* What a person decided about a run that needs approval. */
+enum bj_decision_kind {
+	BJ_DECISION_NONE,
+	BJ_DECISION_APPROVED,
+	BJ_DECISION_DENIED,
+	BJ_DECISION_EXPIRED,
+};
+struct bj_decision {
+	enum bj_decision_kind kind;
+	char *by;            /* who decided; NULL: nobody */
+	char *reason;        /* NULL: none was given */
+	uint64_t decided_ms; /* milliseconds since 1970 */
+};
+
+/* What a person is asked before a run that needs approval. All borrowed for the call. */
+struct bj_question {
+	const struct bj_spec *spec;
+	const struct bj_result *found; /* findings, risk and effective risk */
+	const char *rule;              /* the approval rule that asks */
+	const char *last_approved;     /* the script approved last for this tool or file, masked;
+					* NULL: none is kept */
+};
+
 /* What to run. Zero it, then call bj_spec_init() for the defaults of a handle. */
 struct bj_spec {
 	char id[33];        /* set by bj_run() when empty */
@@ -117,6 +143,18 @@ struct bj_spec {
 	int cancel_fd; /* readable: cancel the run; -1: none */
 	void (*on_event)(void *ctx, const struct bj_event *event); /* NULL: none */
 	void *event_ctx;
+	/* Who asks, for rules, records and quotas. */
+	enum bj_through through;
+	const char *tenant;         /* NULL: the local user */
+	const char *actor;          /* name of the key or the user; NULL: not known */
+	const char *tool;           /* the tool it came through; NULL: none */
+	enum bj_risk declared_risk; /* of that tool; only with @tool */
+	/* Ask a person in place. 1: *@ret_by and *@ret_reason (each may stay NULL; taken by the
+	 * caller, freed with free()) say who decided and why, and *@ret_approved what; 0: nobody
+	 * can be asked now, so the run waits. NULL: never ask in place. */
+	int (*on_ask)(void *ctx, const struct bj_question *question, bool *ret_approved,
+		      char **ret_by, char **ret_reason);
+	void *ask_ctx;
 };
 
 /* One finding of the check. */
@@ -159,9 +197,12 @@ struct bj_result {
 	char *error;            /* one sentence; NULL: none */
 	struct bj_finding *findings;
 	size_t n_findings;
-	enum bj_risk risk;
+	enum bj_risk risk;           /* of the script by itself */
+	enum bj_risk effective_risk; /* the higher of that and the tool's declared one */
 	char **risk_reasons;
 	size_t n_risk_reasons;
+	struct bj_decision decision;
+	char script_sha256[65]; /* in hex */
 	char **blocked_imports;
 	size_t n_blocked_imports;
 	uint64_t started_unix_ms;
@@ -198,9 +239,10 @@ void bj_close(struct belljar *bj); /* NULL is fine; ends every run of this handl
 /* Fill @spec with the defaults of @bj for @language. */
 void bj_spec_init(const struct belljar *bj, enum bj_language language, struct bj_spec *spec);
 
-/* Check, then run. A script that fails, is refused or is killed is a success of bj_run(): read
- * the cause. The caller frees *@ret_result. Negative only when belljar itself failed before
- * there was a result. */
+/* Check, ask where the approval rules say so, then run. A run that must wait for a person comes
+ * back with state pending and no cause. A script that fails, is refused or is killed is a success
+ * of bj_run(): read the cause. The caller frees *@ret_result. Negative only when belljar itself
+ * failed before there was a result. */
 int bj_run(struct belljar *bj, const struct bj_spec *spec, struct bj_result **ret_result,
 	   struct bj_err *err);
 void bj_result_free(struct bj_result *result); /* NULL is fine */

@@ -19,6 +19,7 @@
 #include "spec/names.h"
 
 #include <errno.h>
+#include <sodium.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
@@ -44,6 +45,14 @@ static bool is_plain_id(const struct bj_spec *spec)
 				       "0123456789-_") == (size_t)(end - spec->id);
 }
 
+static void hash_script(const struct bj_spec *spec, char hex[65])
+{
+	unsigned char hash[crypto_hash_sha256_BYTES];
+
+	crypto_hash_sha256(hash, (const unsigned char *)spec->script, spec->script_size);
+	sodium_bin2hex(hex, 65, hash, sizeof(hash));
+}
+
 static struct bj_result *new_result(const struct bj_spec *spec)
 {
 	struct bj_result *r = calloc(1, sizeof(*r));
@@ -62,6 +71,7 @@ static struct bj_result *new_result(const struct bj_spec *spec)
 		r->asked.timeout_ms = spec->timeout_asked_ms;
 	r->cleanup_success = true;
 	r->started_unix_ms = bj_clock_unix_ms();
+	hash_script(spec, r->script_sha256);
 	return r;
 }
 
@@ -138,6 +148,17 @@ static void take_report(struct bj_report *report, struct bj_result *r)
 	r->validation_failed = report->blocked;
 	r->validation_error = report->error;
 	*report = (struct bj_report){ 0 };
+}
+
+/* The tool's own risk counts as much as the script's: the higher one decides. What an agent wrote
+ * is medium at least, however it looks. */
+static enum bj_risk effective_risk(const struct bj_spec *spec, enum bj_risk own)
+{
+	enum bj_risk risk = spec->tool && spec->declared_risk > own ? spec->declared_risk : own;
+
+	if ((spec->tool || spec->through == BJ_THROUGH_API) && risk < BJ_RISK_MEDIUM)
+		risk = BJ_RISK_MEDIUM;
+	return risk;
 }
 
 /* Refused: nothing ran, and the message is on stderr too, where every agent looks. */
@@ -255,6 +276,7 @@ static int check_and_run(struct belljar *bj, const struct bj_spec *spec, struct 
 					  verdict.column, verdict.message, err);
 	take_report(&report, r);
 	bj_report_done(&report);
+	r->effective_risk = effective_risk(spec, r->risk);
 	if (rc < 0)
 		return rc;
 	if (r->validation_failed)

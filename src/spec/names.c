@@ -16,6 +16,8 @@ static const char *const CAUSES[] = { "none",    "exited", "signal",   "timeout"
 				      "pids",    "output", "seccomp",  "cancelled",     "denied",
 				      "expired", "quota",  "rejected", "infrastructure" };
 
+static const char *const DECISIONS[] = { "none", "approved", "denied", "expired" };
+
 static int index_of(const char *const *names, size_t n, const char *name)
 {
 	for (size_t i = 0; i < n; i++)
@@ -43,12 +45,15 @@ NAME_OF(bj_policy_name, enum bj_policy, POLICIES)
 NAME_OF(bj_require_name, enum bj_require, REQUIRES)
 NAME_OF(bj_state_name, enum bj_state, STATES)
 NAME_OF(bj_cause_name, enum bj_cause, CAUSES)
+NAME_OF(bj_decision_name, enum bj_decision_kind, DECISIONS)
 
 VALUE_OF(bj_language_from_name, LANGUAGES)
 VALUE_OF(bj_severity_from_name, SEVERITIES)
 VALUE_OF(bj_risk_from_name, RISKS)
 VALUE_OF(bj_policy_from_name, POLICIES)
 VALUE_OF(bj_require_from_name, REQUIRES)
+VALUE_OF(bj_state_from_name, STATES)
+VALUE_OF(bj_cause_from_name, CAUSES)
 
 int bj_backend_from_name(const char *name)
 {

@@ -12,6 +12,7 @@ const char *bj_policy_name(enum bj_policy v);
 const char *bj_require_name(enum bj_require v);
 const char *bj_state_name(enum bj_state v);
 const char *bj_cause_name(enum bj_cause v);
+const char *bj_decision_name(enum bj_decision_kind v);
 
 /* The other way: the value, or -1 when @name is not one of them. */
 int bj_language_from_name(const char *name);
@@ -20,3 +21,5 @@ int bj_severity_from_name(const char *name);
 int bj_risk_from_name(const char *name);
 int bj_policy_from_name(const char *name);
 int bj_require_from_name(const char *name);
+int bj_state_from_name(const char *name);
+int bj_cause_from_name(const char *name); /* "none" is no cause */

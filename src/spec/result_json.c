@@ -90,24 +90,46 @@ static json_t *meta(const struct bj_result *r)
 		(json_int_t)r->out_refused);
 }
 
+/* Who decided what; null when nobody had to. */
+static json_t *decision(const struct bj_decision *d)
+{
+	if (d->kind == BJ_DECISION_NONE)
+		return json_null();
+	return json_pack("{s:s, s:o, s:o, s:o}", "decision", bj_decision_name(d->kind), "by",
+			 text(d->by), "reason", text(d->reason), "decided_ms",
+			 number(d->decided_ms));
+}
+
+/* A run that waits has no cause yet. */
+static json_t *cause(const struct bj_result *r)
+{
+	return r->cause == BJ_CAUSE_NONE ? json_null() : json_string(bj_cause_name(r->cause));
+}
+
+static json_t *risk(const struct bj_result *r)
+{
+	return json_pack("{s:s, s:s, s:o}", "level", bj_risk_name(r->risk), "effective",
+			 bj_risk_name(r->effective_risk), "reasons",
+			 strings(r->risk_reasons, r->n_risk_reasons));
+}
+
 static json_t *to_json(const struct bj_result *r)
 {
-	return json_pack("{s:o, s:s, s:s, s:b, s:s, s:o, s:o, s:o, s:o, s:b, s:b, s:o, s:o, s:o, "
-			 "s:{s:s, s:o}, s:o, s:o, s:{s:o, s:o}, s:o}",
-			 "id", text(r->id), "state", bj_state_name(r->state), "cause",
-			 bj_cause_name(r->cause), "success", r->success, "language",
-			 bj_language_name(r->language), "stdout", text_n(r->out.data, r->out.size),
-			 "stderr", text_n(r->err.data, r->err.size), "exit_code",
+	return json_pack("{s:o, s:s, s:o, s:b, s:s, s:o, s:o, s:o, s:o, s:b, s:b, s:o, s:o, s:o, "
+			 "s:o, s:o, s:s, s:o, s:o, s:{s:o, s:o}, s:o}",
+			 "id", text(r->id), "state", bj_state_name(r->state), "cause", cause(r),
+			 "success", r->success, "language", bj_language_name(r->language), "stdout",
+			 text_n(r->out.data, r->out.size), "stderr",
+			 text_n(r->err.data, r->err.size), "exit_code",
 			 r->exit_code >= 0 ? json_integer(r->exit_code) : json_null(), "signal",
 			 r->signal ? json_integer(r->signal) : json_null(), "timeout", r->timeout,
 			 "validation_failed", r->validation_failed, "validation_error",
 			 text(r->validation_error), "error", text(r->error), "findings",
-			 bj_findings_to_json(r->findings, r->n_findings), "risk", "level",
-			 bj_risk_name(r->risk), "reasons",
-			 strings(r->risk_reasons, r->n_risk_reasons), "started_ms",
-			 number(r->started_unix_ms), "duration_ms", millis(r->duration_us), "usage",
-			 "cpu_ms", millis(r->cpu_us), "peak_memory_bytes", number(r->peak_memory),
-			 "meta", meta(r));
+			 bj_findings_to_json(r->findings, r->n_findings), "risk", risk(r),
+			 "decision", decision(&r->decision), "script_sha256", r->script_sha256,
+			 "started_ms", number(r->started_unix_ms), "duration_ms",
+			 millis(r->duration_us), "usage", "cpu_ms", millis(r->cpu_us),
+			 "peak_memory_bytes", number(r->peak_memory), "meta", meta(r));
 }
 
 char *bj_result_to_json(const struct bj_result *result)

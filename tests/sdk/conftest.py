@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A real service for the SDKs, at a Unix socket and at a port of the loopback."""
+import pathlib
+import socket
+import sys
+
+import pytest
+
+from serving import Service
+
+TOP = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(TOP / "sdk/python"))
+KEY = "a-key-that-is-long-enough"
+
+
+def free_port():
+    with socket.socket() as sock:
+        sock.bind(("127.0.0.1", 0))
+        return sock.getsockname()[1]
+
+
+@pytest.fixture(scope="session")
+def service():
+    port = free_port()
+    it = Service("--listen", f"127.0.0.1:{port}", env={"BELLJAR_SERVE_API_KEY": KEY}).ready()
+    it.url = f"http://127.0.0.1:{port}"
+    it.key = KEY
+    yield it
+    it.stop()
+
+
+@pytest.fixture(params=["unix", "tcp"])
+def where(request, service):
+    """(url, key) of the service, each way it can be reached."""
+    return (f"unix:{service.socket}", None) if request.param == "unix" else (service.url, KEY)

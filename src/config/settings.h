@@ -10,6 +10,7 @@
 enum bj_import_mode { BJ_IMPORTS_AUTO, BJ_IMPORTS_BLOCK, BJ_IMPORTS_WARN, BJ_IMPORTS_OFF };
 enum bj_proc_mode { BJ_PROC_PID, BJ_PROC_COMPAT, BJ_PROC_NONE };
 enum bj_docker_profile { BJ_DOCKER_PROFILE_OURS, BJ_DOCKER_PROFILE_ENGINE };
+enum bj_audit_sync { BJ_AUDIT_GROUP, BJ_AUDIT_ALWAYS, BJ_AUDIT_NEVER };
 enum bj_store_code { BJ_STORE_NEVER, BJ_STORE_ON_ERROR, BJ_STORE_ALWAYS };
 
 /* A list of strings; owned by the settings. */
@@ -28,6 +29,14 @@ struct bj_serve_settings {
 	uint32_t concurrency, queue, max_connections, keep;
 	uint64_t max_body, keep_output;
 	uint64_t request_timeout_ms, grace_ms, keep_time_ms;
+};
+
+/* audit.*: the audit log. */
+struct bj_audit_settings {
+	bool enabled;
+	char *key; /* file of the signing key; NULL: in the state directory */
+	uint64_t max_size;
+	enum bj_audit_sync sync;
 };
 
 struct bj_settings {
@@ -65,6 +74,7 @@ struct bj_settings {
 	enum bj_store_code store_code;         /* store_code */
 	bool allow_unsafe;                     /* allow_unsafe: lets backend direct run at all */
 	char *log_level;                       /* log_level */
+	struct bj_audit_settings audit;        /* audit.* */
 	struct bj_serve_settings serve;        /* serve.* */
 };
 

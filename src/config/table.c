@@ -36,6 +36,7 @@ static const char *const IMPORTS[] = { "auto", "block", "warn", "off", NULL };
 static const char *const REQUIRES[] = { "full", "basic", NULL };
 static const char *const PROCS[] = { "pid", "compat", "none", NULL };
 static const char *const STORES[] = { "never", "on_error", "always", NULL };
+static const char *const AUDIT_SYNCS[] = { "group", "always", "never", NULL };
 static const char *const DOCKER_PROFILES[] = { "belljar", "docker", NULL };
 static const char *const FALLBACKS[] = { "native", "direct", NULL };
 static const char *const LEVELS[] = { "error", "warn", "info", "debug", NULL };
@@ -161,6 +162,18 @@ const struct bj_setting bj_table[] = {
 	  .help = "Containers kept waiting for a script, once a second one was run. 0: none." },
 	{ "docker.timeout", BJ_T_DURATION, AT(docker_timeout_ms), 100, 600000, .value = "10s",
 	  .help = "How long the engine may take to answer one request." },
+
+	{ "audit.enabled", BJ_T_BOOL, AT(audit.enabled), .value = "true",
+	  .help = "Keep the audit log. A run that cannot be recorded there does not take place." },
+	{ "audit.key", BJ_T_FILE, .optional = true, AT(audit.key), .value = "",
+	  .help = "The file of the key that signs the log, made when it is missing. Empty: "
+		  "keys/audit.key in the directory of records." },
+	{ "audit.max_size", BJ_T_SIZE, AT(audit.max_size), 4 * KIB, TIB, .value = "64MiB",
+	  .help = "Size after which the log goes on in another file. The chain goes on too." },
+	{ "audit.sync", BJ_T_CHOICE, AT(audit.sync), .choices = AUDIT_SYNCS, .value = "group",
+	  .help = "When lines of the log are on the disk for sure. group is within 50 ms in the "
+		  "service and left to the kernel elsewhere, always before the next step, never "
+		  "leaves it to the kernel." },
 
 	{ "serve.socket", BJ_T_FILE, .optional = true, AT(serve.socket), .value = "",
 	  .help = "The Unix socket of the service. Empty: $XDG_RUNTIME_DIR/belljar/belljar.sock, "

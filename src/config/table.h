@@ -52,7 +52,7 @@ struct bj_shipped_profile {
 	const struct bj_shipped_value *values; /* ends with a NULL key */
 };
 
-enum { BJ_ENV_NAME = 64, BJ_MAX_SETTINGS = 64 };
+enum { BJ_ENV_NAME = 64, BJ_MAX_SETTINGS = 128 };
 
 extern const struct bj_setting bj_table[];
 extern const size_t bj_table_size;

@@ -1,0 +1,483 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Theory of operation.
+ *
+ * Appending, under a lock that all processes share:
+ *
+ *	settle   look whether the head is the one we wrote; if not, somebody else appended or died
+ *		 in mid-write: read it, and write the line that it names if the log lacks it
+ *	head     write the new head, which holds the new line
+ *	line     write the line
+ *
+ * A process that dies before the head is written has appended nothing; one that dies after has
+ * appended the line, whoever writes it in the end. When the log does not fit the head in any other
+ * way, somebody changed it: appending goes on in a fresh file that begins with a line audit.broken,
+ * so that it is neither hidden nor a way to stop belljar.
+ *
+ * After a power cut the log may be ahead of its head, since it is made durable first. Lines past
+ * the head are taken over when they are signed and chained: nobody else can make such lines. */
+
+#include "record/audit.h"
+
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "base/fd.h"
+#include "base/log.h"
+#include "record/audit_line.h"
+#include "record/state.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+
+enum { GROUP_MS = 20 };
+
+struct bj_audit {
+	pthread_mutex_t lock; /* over all that follows, in this process */
+	int dir, log, head_fd, lock_fd;
+	struct bj_audit_key key;
+	uint64_t max_size;
+	enum bj_audit_sync sync;
+	struct bj_audit_head head; /* of the last line; seq 0: none yet */
+	char page[BJ_AUDIT_PAGE];  /* the head as it is in its file */
+	bool settled;              /* page and log are as we left them */
+	const char *broken;        /* what is wrong with the log; NULL: nothing */
+
+	bool has_flusher, stopping, dirty;
+	pthread_t flusher;
+	pthread_cond_t wake;
+	atomic_ullong errors;
+};
+
+/* --- files ------------------------------------------------------------------------------------ */
+
+static int open_log(struct bj_audit *a, unsigned int number, int flags)
+{
+	char name[BJ_AUDIT_NAME];
+
+	bj_audit_file_name(number, name);
+	if (a->log >= 0)
+		close(a->log);
+	a->log = bj_state_file(a->dir, name, O_RDWR | flags);
+	return a->log < 0 ? a->log : 0;
+}
+
+/* One write, in place of what is there. */
+static int write_page(const struct bj_audit *a, const char page[BJ_AUDIT_PAGE])
+{
+	const ssize_t n = pwrite(a->head_fd, page, BJ_AUDIT_PAGE, 0);
+
+	return n == BJ_AUDIT_PAGE ? 0 : n < 0 ? -errno : -EIO;
+}
+
+static int write_at(int fd, const char *data, size_t size, uint64_t offset)
+{
+	while (size > 0) {
+		const ssize_t n = pwrite(fd, data, size, (off_t)offset);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n < 0 ? -errno : -EIO;
+		data += n;
+		size -= (size_t)n;
+		offset += (uint64_t)n;
+	}
+	return 0;
+}
+
+static uint64_t end_of(const struct bj_audit_head *head)
+{
+	return head->offset + head->size;
+}
+
+static bool log_ends_at(const struct bj_audit *a, uint64_t end)
+{
+	struct stat st;
+
+	return a->log >= 0 && fstat(a->log, &st) == 0 && (uint64_t)st.st_size == end;
+}
+
+/* --- settling --------------------------------------------------------------------------------- */
+
+/* The log is not what its head says: go on in a fresh file. */
+static int begin_anew(struct bj_audit *a, const char *why, struct bj_err *err)
+{
+	AUTO_FREE unsigned int *files = NULL;
+	size_t n = 0;
+	const int r = bj_audit_files(a->dir, &files, &n, err);
+
+	if (r < 0)
+		return r;
+	if (n > 0 && files[n - 1] > a->head.file)
+		a->head.file = files[n - 1];
+	a->head.file++;
+	a->head.offset = a->head.size = 0;
+	a->broken = why;
+	return 0;
+}
+
+/* Take over what follows the head in the log: lines of ours, and at the end a piece of one. */
+static int adopt(struct bj_audit *a, const char *text, size_t size, struct bj_err *err)
+{
+	uint64_t at = end_of(&a->head);
+	const char *end;
+
+	while (size > 0 && (end = memchr(text, '\n', size))) {
+		const size_t n = (size_t)(end - text) + 1;
+		struct bj_audit_line line = { 0 };
+		const bool fits = bj_audit_line_read(&a->key, text, n - 1, &line, NULL) == 0 &&
+				  line.seq == a->head.seq + 1 &&
+				  strcmp(line.prev, a->head.hash) == 0;
+
+		bj_audit_line_done(&line);
+		if (!fits)
+			return begin_anew(a, "lines after the last one do not belong there", err);
+		a->head.seq = line.seq;
+		a->head.offset = at;
+		a->head.size = n;
+		memcpy(a->head.hash, line.hash, sizeof(a->head.hash));
+		memcpy(a->head.line, text, n);
+		at += n;
+		text += n;
+		size -= n;
+	}
+	/* A piece of a line was never whole, so nobody was told of it. */
+	if (size > 0 && ftruncate(a->log, (off_t)at) < 0)
+		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot mend the audit log");
+	return 0;
+}
+
+/* Compare the end of the log with the head's line. */
+static int settle_log(struct bj_audit *a, struct bj_err *err)
+{
+	AUTO_BUF struct bj_buf tail = { .max = 64 << 20 };
+	const struct bj_audit_head *h = &a->head;
+	int r = open_log(a, h->file, h->offset == 0 ? O_CREAT : 0);
+
+	if (r < 0)
+		return begin_anew(a, "the file of the last line is missing", err);
+	if (lseek(a->log, (off_t)h->offset, SEEK_SET) < 0 || bj_fd_read_all(a->log, &tail) < 0)
+		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot read the audit log");
+
+	struct stat st;
+
+	if (fstat(a->log, &st) < 0 || (uint64_t)st.st_size < h->offset)
+		return begin_anew(a, "the log is shorter than its head says", err);
+
+	const size_t n = tail.size < h->size ? tail.size : h->size;
+
+	if (n > 0 && memcmp(tail.data, h->line, n) != 0)
+		return begin_anew(a, "the last line is not the one that its head names", err);
+	if (n < h->size) {
+		/* Whoever wrote the head died before the line was whole. */
+		r = write_at(a->log, h->line + n, h->size - n, h->offset + n);
+		return r < 0 ? bj_err_set(err, BJ_E_SYSTEM, -r, "cannot write to the audit log")
+			     : 0;
+	}
+	return adopt(a, tail.data + n, tail.size - n, err);
+}
+
+static int settle(struct bj_audit *a, struct bj_err *err)
+{
+	char page[BJ_AUDIT_PAGE] = { 0 };
+	const ssize_t n = pread(a->head_fd, page, sizeof(page), 0);
+
+	if (n < 0)
+		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot read the audit log's head");
+	if (a->settled && memcmp(page, a->page, sizeof(page)) == 0 &&
+	    log_ends_at(a, end_of(&a->head)))
+		return 0;
+	a->settled = false;
+	memcpy(a->page, page, sizeof(page));
+	a->broken = NULL;
+	if (n == 0) {
+		/* The first line ever, unless there are lines already. */
+		a->head = (struct bj_audit_head){ .file = 0 };
+		memcpy(a->head.hash, bj_audit_no_hash, sizeof(a->head.hash));
+
+		const int r = begin_anew(a, "the head is missing", err);
+
+		if (r == 0 && a->head.file == 1)
+			a->broken = NULL;
+		return r;
+	}
+	if (bj_audit_head_read(&a->key, page, &a->head, NULL) < 0) {
+		a->head = (struct bj_audit_head){ .file = 0 };
+		memcpy(a->head.hash, bj_audit_no_hash, sizeof(a->head.hash));
+		return begin_anew(a, "the head was not made with the key of this log", err);
+	}
+
+	const int r = settle_log(a, err);
+
+	a->settled = r == 0 && !a->broken;
+	return r;
+}
+
+/* --- appending -------------------------------------------------------------------------------- */
+
+/* Take a line back that could not be written: the head as it was, no piece of the line. */
+static void take_back(struct bj_audit *a, const struct bj_audit_head *next)
+{
+	if (write_page(a, a->page) == 0 && ftruncate(a->log, (off_t)next->offset) < 0)
+		bj_log(BJ_LOG_DEBUG, "a piece of a line stays in the audit log");
+	a->settled = false;
+}
+
+static int write_both(struct bj_audit *a, const struct bj_audit_head *next, struct bj_err *err)
+{
+	char page[BJ_AUDIT_PAGE];
+	int r = bj_audit_head_print(&a->key, next, !a->has_flusher, page, err);
+
+	if (r < 0)
+		return r;
+	if (next->offset == 0 || a->log < 0) {
+		r = open_log(a, next->file, next->offset == 0 ? O_CREAT : 0);
+		if (r < 0)
+			return bj_err_set(err, BJ_E_SYSTEM, -r, "cannot open the audit log");
+	}
+	r = write_page(a, page);
+	if (r == 0) {
+		r = write_at(a->log, next->line, next->size, next->offset);
+		if (r < 0)
+			take_back(a, next);
+	}
+	if (r < 0)
+		return bj_err_set(err, BJ_E_SYSTEM, -r, "cannot write to the audit log");
+	memcpy(a->page, page, sizeof(page));
+	a->head = *next;
+	a->settled = true;
+	return 0;
+}
+
+static int add_line(struct bj_audit *a, const char *kind, const json_t *data, struct bj_err *err)
+{
+	AUTO_BUF struct bj_buf text = { 0 };
+	struct bj_audit_head next = { .file = a->head.file,
+				      .offset = end_of(&a->head),
+				      .seq = a->head.seq + 1 };
+	const int r = bj_audit_line_make(&a->key, next.seq, a->head.hash, kind, data, &text,
+					 next.hash, err);
+
+	if (r < 0)
+		return r;
+	memcpy(next.line, text.data, text.size);
+	next.line[text.size] = '\n';
+	next.size = text.size + 1;
+	if (next.offset > 0 && next.offset + next.size > a->max_size) {
+		next.file++;
+		next.offset = 0;
+	}
+	return write_both(a, &next, err);
+}
+
+static int append(struct bj_audit *a, const char *kind, const json_t *data, struct bj_err *err)
+{
+	int r = settle(a, err);
+
+	if (r == 0 && a->broken) {
+		json_t *why = json_pack("{s:s}", "why", a->broken);
+
+		r = add_line(a, "audit.broken", why, err);
+		json_decref(why);
+		if (r == 0)
+			a->broken = NULL;
+	}
+	if (r == 0)
+		r = add_line(a, kind, data, err);
+	if (r == 0 && a->sync == BJ_AUDIT_ALWAYS &&
+	    (fdatasync(a->log) < 0 || fdatasync(a->head_fd) < 0))
+		r = bj_err_set(err, BJ_E_SYSTEM, errno, "cannot make the audit log durable");
+	return r;
+}
+
+int bj_audit_append(struct bj_audit *a, const char *kind, json_t *data_take, struct bj_err *err)
+{
+	int r;
+
+	if (!a) {
+		json_decref(data_take);
+		return 0;
+	}
+	pthread_mutex_lock(&a->lock);
+	do
+		r = flock(a->lock_fd, LOCK_EX);
+	while (r < 0 && errno == EINTR);
+	if (r < 0)
+		r = bj_err_set(err, BJ_E_SYSTEM, errno, "cannot lock the audit log");
+	else
+		r = append(a, kind, data_take, err);
+	flock(a->lock_fd, LOCK_UN);
+	if (r == 0 && !a->dirty && a->has_flusher) {
+		a->dirty = true;
+		pthread_cond_signal(&a->wake);
+	}
+	if (r < 0)
+		a->errors++;
+	pthread_mutex_unlock(&a->lock);
+	json_decref(data_take);
+	return r;
+}
+
+uint64_t bj_audit_errors(const struct bj_audit *a)
+{
+	return a ? a->errors : 0;
+}
+
+/* --- durability ------------------------------------------------------------------------------- */
+
+/* Sign the head if it is still ours. With our lock. */
+static void sign_head(struct bj_audit *a)
+{
+	char page[BJ_AUDIT_PAGE], now[BJ_AUDIT_PAGE];
+
+	if (!a->settled || flock(a->lock_fd, LOCK_EX) < 0)
+		return;
+	if (pread(a->head_fd, now, sizeof(now), 0) == sizeof(now) &&
+	    memcmp(now, a->page, sizeof(now)) == 0 &&
+	    bj_audit_head_print(&a->key, &a->head, true, page, NULL) == 0 &&
+	    write_page(a, page) == 0)
+		memcpy(a->page, page, sizeof(page));
+	flock(a->lock_fd, LOCK_UN);
+}
+
+/* The log first: see the top. */
+static void flush(struct bj_audit *a)
+{
+	a->dirty = false;
+	sign_head(a);
+
+	AUTO_FD int log = a->log >= 0 ? fcntl(a->log, F_DUPFD_CLOEXEC, 3) : -1;
+
+	pthread_mutex_unlock(&a->lock);
+	if (a->sync == BJ_AUDIT_GROUP &&
+	    ((log >= 0 && fdatasync(log) < 0) || fdatasync(a->head_fd) < 0))
+		a->errors++;
+	pthread_mutex_lock(&a->lock);
+}
+
+static void *flusher(void *ctx)
+{
+	static const struct timespec group = { .tv_nsec = GROUP_MS * 1000000L };
+	struct bj_audit *a = ctx;
+
+	pthread_mutex_lock(&a->lock);
+	while (!a->stopping || a->dirty) {
+		if (!a->dirty) {
+			pthread_cond_wait(&a->wake, &a->lock);
+			continue;
+		}
+		if (!a->stopping) {
+			/* Whoever comes in this time shares the cost. */
+			pthread_mutex_unlock(&a->lock);
+			nanosleep(&group, NULL);
+			pthread_mutex_lock(&a->lock);
+		}
+		flush(a);
+	}
+	pthread_mutex_unlock(&a->lock);
+	return NULL;
+}
+
+/* --- opening and closing ---------------------------------------------------------------------- */
+
+static int open_files(struct bj_audit *a, const char *state_dir, struct bj_err *err)
+{
+	AUTO_FD int top = bj_state_open(state_dir, NULL, err);
+
+	if (top < 0)
+		return top;
+	a->dir = bj_state_open(state_dir, BJ_AUDIT_DIR, err);
+	if (a->dir < 0)
+		return a->dir;
+	a->lock_fd = bj_state_file(top, BJ_AUDIT_LOCK, O_RDWR | O_CREAT);
+	a->head_fd = bj_state_file(top, BJ_AUDIT_HEAD, O_RDWR | O_CREAT);
+	if (a->lock_fd < 0 || a->head_fd < 0)
+		return bj_err_set(err, BJ_E_SYSTEM, a->lock_fd < 0 ? -a->lock_fd : -a->head_fd,
+				  "cannot open the audit log in %.120s", state_dir);
+	return 0;
+}
+
+/* A key without a log would look like a log that was taken away: begin it at once. */
+static int begin(struct bj_audit *a, bool made, struct bj_err *err)
+{
+	char public[BJ_AUDIT_HASH];
+
+	if (!made)
+		return 0;
+	sodium_bin2hex(public, sizeof(public), a->key.public, sizeof(a->key.public));
+	return bj_audit_append(a, "audit.begin", json_pack("{s:s}", "public_key", public), err);
+}
+
+static int open_all(struct bj_audit *a, const struct bj_audit_settings *settings,
+		    const char *state_dir, bool service, struct bj_err *err)
+{
+	bool made = false;
+	int r = open_files(a, state_dir, err);
+
+	if (r == 0)
+		r = bj_audit_key_open(settings->key, state_dir, &a->key, &made, err);
+	if (r == 0)
+		r = begin(a, made, err);
+	if (r < 0 || !service)
+		return r;
+	r = pthread_create(&a->flusher, NULL, flusher, a);
+	a->has_flusher = r == 0;
+	return r ? bj_err_set(err, BJ_E_SYSTEM, r, "cannot start a thread for the audit log") : 0;
+}
+
+int bj_audit_open(const struct bj_audit_settings *settings, const char *state_dir, bool service,
+		  struct bj_audit **ret, struct bj_err *err)
+{
+	struct bj_audit *a = settings->enabled ? calloc(1, sizeof(*a)) : NULL;
+
+	if (!settings->enabled) {
+		*ret = NULL;
+		return 0;
+	}
+	if (!a)
+		return bj_err_set(err, BJ_E_SYSTEM, ENOMEM, "cannot open the audit log");
+	*a = (struct bj_audit){ .dir = -1,
+				.log = -1,
+				.head_fd = -1,
+				.lock_fd = -1,
+				.max_size = settings->max_size,
+				.sync = settings->sync };
+	pthread_mutex_init(&a->lock, NULL);
+	pthread_cond_init(&a->wake, NULL);
+
+	const int r = open_all(a, settings, state_dir, service, err);
+
+	if (r < 0) {
+		bj_audit_close(a);
+		return r;
+	}
+	*ret = a;
+	return 0;
+}
+
+void bj_audit_close(struct bj_audit *a)
+{
+	if (!a)
+		return;
+	if (a->has_flusher) {
+		pthread_mutex_lock(&a->lock);
+		a->stopping = true;
+		pthread_cond_signal(&a->wake);
+		pthread_mutex_unlock(&a->lock);
+		pthread_join(a->flusher, NULL);
+	}
+	const int fds[] = { a->dir, a->log, a->head_fd, a->lock_fd };
+
+	for (size_t i = 0; i < BJ_ARRAY_SIZE(fds); i++)
+		if (fds[i] >= 0)
+			close(fds[i]);
+	sodium_memzero(&a->key, sizeof(a->key));
+	pthread_mutex_destroy(&a->lock);
+	pthread_cond_destroy(&a->wake);
+	free(a);
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "config/settings.h"
+
+#include <jansson.h>
+
+/* The audit log: JSON lines, each signed and chained to the one before by its hash.
+ *
+ * A line is {"seq", "time", "kind", "data", "prev", "sig"}: prev is the BLAKE2b hash of the line
+ * before, sig the Ed25519 signature of all that stands before it. A head, kept apart, names the
+ * last line. docs/audit.md says what that proves.
+ *
+ * Several processes and threads may append to one log. */
+struct bj_audit;
+
+enum { BJ_AUDIT_HASH = 65, BJ_AUDIT_LINE_MAX = 3500 };
+
+/* Open the log below @state_dir, which is made when it is missing. @service: a thread of this
+ * process makes lines durable within 50 ms; else nobody does, unless the settings say always.
+ * *@ret is NULL when the settings switch the log off. The caller closes *@ret. */
+int bj_audit_open(const struct bj_audit_settings *settings, const char *state_dir, bool service,
+		  struct bj_audit **ret, struct bj_err *err);
+void bj_audit_close(struct bj_audit *audit); /* NULL is fine */
+
+/* Append a line: it is written (not yet durable) when this returns 0. @kind is a word such as
+ * run.start; @data (taken; NULL: none) an object without secrets. Texts in it that are too long
+ * are cut. On failure nothing was appended, and what was to be recorded must not happen. @audit
+ * NULL does nothing. */
+int bj_audit_append(struct bj_audit *audit, const char *kind, json_t *data_take,
+		    struct bj_err *err);
+
+/* Lines that could not be appended by this process. */
+uint64_t bj_audit_errors(const struct bj_audit *audit);

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "record/state.h"
+
+#include "base/cleanup.h"
+#include "base/err.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pwd.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static const char *home(void)
+{
+	const char *set = getenv("HOME");
+	const struct passwd *user = set && set[0] == '/' ? NULL : getpwuid(geteuid());
+
+	return user ? user->pw_dir : set;
+}
+
+int bj_state_path(const char *set, char path[PATH_MAX], struct bj_err *err)
+{
+	const char *xdg = getenv("XDG_STATE_HOME");
+	const char *own = home();
+	int n = -1;
+
+	if (set)
+		n = snprintf(path, PATH_MAX, "%s", set);
+	else if (geteuid() == 0)
+		n = snprintf(path, PATH_MAX, "/var/lib/belljar");
+	else if (xdg && xdg[0] == '/')
+		n = snprintf(path, PATH_MAX, "%s/belljar", xdg);
+	else if (own && own[0] == '/')
+		n = snprintf(path, PATH_MAX, "%s/.local/state/belljar", own);
+	if (n < 0 || n >= PATH_MAX)
+		return bj_err_set(err, BJ_E_NOT_FOUND, 0,
+				  "there is no place for records; set state_dir");
+	return 0;
+}
+
+static int make_parents(const char *path, struct bj_err *err)
+{
+	char part[PATH_MAX];
+
+	for (const char *p = path + 1; (p = strchr(p, '/')); p++) {
+		snprintf(part, sizeof(part), "%.*s", (int)(p - path), path);
+		if (mkdir(part, 0755) < 0 && errno != EEXIST)
+			return bj_err_set(err, BJ_E_SYSTEM, errno,
+					  "cannot make %.120s; set state_dir", part);
+	}
+	return 0;
+}
+
+/* Files that others could replace prove nothing. */
+static int check_owner(int fd, const char *path, struct bj_err *err)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot look at %.120s", path);
+	if ((st.st_uid != geteuid() && geteuid() != 0) || (st.st_mode & 022))
+		return bj_err_set(err, BJ_E_DENIED, 0,
+				  "%.120s belongs to somebody else or others may write to it; set "
+				  "state_dir",
+				  path);
+	return 0;
+}
+
+/* What root makes in somebody's directory is that somebody's. */
+static void give_to_owner(int dir, int fd)
+{
+	struct stat st;
+
+	if (geteuid() == 0 && fstat(dir, &st) == 0 && st.st_uid != 0 &&
+	    fchown(fd, st.st_uid, st.st_gid) < 0)
+		return; /* then its owner is told when it opens the file */
+}
+
+static int open_below(int top, const char *path, const char *below, struct bj_err *err)
+{
+	const bool made = mkdirat(top, below, 0700) == 0;
+
+	if (!made && errno != EEXIST)
+		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot make %.120s/%s", path, below);
+
+	AUTO_FD int fd = openat(top, below, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	if (fd < 0)
+		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot open %.120s/%s", path, below);
+	if (made)
+		give_to_owner(top, fd);
+	return bj_take_fd(&fd);
+}
+
+int bj_state_open(const char *path, const char *below, struct bj_err *err)
+{
+	int r = make_parents(path, err);
+
+	if (r < 0)
+		return r;
+	if (mkdir(path, 0700) < 0 && errno != EEXIST)
+		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot make %.120s; set state_dir",
+				  path);
+
+	AUTO_FD int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd < 0)
+		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot open %.120s; set state_dir",
+				  path);
+	r = check_owner(fd, path, err);
+	if (r < 0)
+		return r;
+	return below ? open_below(fd, path, below, err) : bj_take_fd(&fd);
+}
+
+int bj_state_file(int dir, const char *name, int flags)
+{
+	struct stat st;
+	AUTO_FD int fd = openat(dir, name, flags | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0600);
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return -errno;
+	if (!S_ISREG(st.st_mode))
+		return -EINVAL;
+	if ((flags & O_CREAT) && st.st_size == 0)
+		give_to_owner(dir, fd);
+	return bj_take_fd(&fd);
+}

@@ -74,7 +74,8 @@ static void run(struct job *job)
 	struct bj_spec *spec = &job->order.spec;
 	struct bj_result *result = NULL;
 	struct bj_err err = { 0 };
-	const int turn = bj_turns_enter(s->turns, bj_hangup_fd(job->hangup));
+	struct bj_turn place;
+	const int turn = bj_turns_enter(s->turns, spec->tenant, bj_hangup_fd(job->hangup), &place);
 
 	if (turn < 0) {
 		end_without_turn(job, turn);
@@ -87,7 +88,7 @@ static void run(struct job *job)
 	spec->event_ctx = job->x;
 	bj_execution_begin(job->x);
 	bj_run(job->generation->bj, spec, &result, &err);
-	bj_turns_leave(s->turns);
+	bj_turns_leave(s->turns, &place);
 	if (result)
 		bj_metrics_run(&s->metrics, result);
 	bj_execution_end(job->x, result, BJ_PROBLEM_FAILED, err.msg);
@@ -416,7 +417,7 @@ void bj_execute_post(struct bj_service *service, const struct bj_request *reques
 		return;
 
 	/* Nobody waits for these: say no now, not in their records. */
-	if (mode != SYNC && bj_turns_full(service->turns)) {
+	if (mode != SYNC && bj_turns_full(service->turns, job.order.spec.tenant)) {
 		service->metrics.refused++;
 		bj_problem_answer(answer, BJ_PROBLEM_QUEUE_FULL,
 				  "the queue is full; try again later");
@@ -445,7 +446,9 @@ void bj_execute_check(struct bj_service *service, const struct bj_request *reque
 	job.order.spec.check_only = true;
 	job.order.spec.cancel_fd = bj_hangup_fd(job.hangup);
 
-	const int turn = bj_turns_enter(service->turns, bj_hangup_fd(job.hangup));
+	struct bj_turn place;
+	const int turn = bj_turns_enter(service->turns, job.order.spec.tenant,
+					bj_hangup_fd(job.hangup), &place);
 
 	if (turn < 0) {
 		bj_problem_answer(
@@ -454,7 +457,7 @@ void bj_execute_check(struct bj_service *service, const struct bj_request *reque
 		return;
 	}
 	bj_run(job.generation->bj, &job.order.spec, &result, &err);
-	bj_turns_leave(service->turns);
+	bj_turns_leave(service->turns, &place);
 	if (!result || result->cause == BJ_CAUSE_INFRASTRUCTURE)
 		bj_problem_answer(answer, BJ_PROBLEM_FAILED, "%s",
 				  result && result->error ? result->error : err.msg);

@@ -39,6 +39,13 @@ struct bj_audit_settings {
 	enum bj_audit_sync sync;
 };
 
+/* mcp.*: the Model Context Protocol over HTTP. */
+struct bj_mcp_settings {
+	uint32_t sessions;
+	uint64_t session_idle_ms, keep_events;
+	char *allowed_host; /* NULL: only names of this machine */
+};
+
 struct bj_settings {
 	enum bj_backend_id backend;        /* backend */
 	char *profile;                     /* profile: the named set of limits in force */
@@ -76,6 +83,8 @@ struct bj_settings {
 	char *log_level;                       /* log_level */
 	struct bj_audit_settings audit;        /* audit.* */
 	struct bj_serve_settings serve;        /* serve.* */
+	uint64_t tool_max_text;                /* tool.max_text */
+	struct bj_mcp_settings mcp;            /* mcp.* */
 };
 
 /* Where values come from, weakest first: built-in, file, environment, flag. */

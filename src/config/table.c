@@ -208,6 +208,20 @@ const struct bj_setting bj_table[] = {
 	  .help = "How long the service remembers an ended run." },
 	{ "serve.keep_output", BJ_T_SIZE, AT(serve.keep_output), 32 * KIB, GIB, .value = "64KiB",
 	  .help = "Bytes of events of one run that are kept for those who ask late." },
+
+	{ "tool.max_text", BJ_T_SIZE, AT(tool_max_text), KIB, 16 * MIB, .value = "16KiB",
+	  .help = "Size of the text that a tool gives to a model. More is cut in the middle, and "
+		  "the text says how much." },
+
+	{ "mcp.sessions", BJ_T_COUNT, AT(mcp.sessions), 1, 100000, .value = "1000",
+	  .help = "Sessions at once over HTTP. One more ends the session that was idle longest." },
+	{ "mcp.session_idle", BJ_T_DURATION, AT(mcp.session_idle_ms), 100, YEAR_MS, .value = "30m",
+	  .help = "How long a session may be idle before it is forgotten." },
+	{ "mcp.keep_events", BJ_T_SIZE, AT(mcp.keep_events), 4 * KIB, GIB, .value = "1MiB",
+	  .help = "Bytes of events that a session keeps for a client that comes back." },
+	{ "mcp.allowed_host", BJ_T_NAME, .optional = true, AT(mcp.allowed_host), .value = "",
+	  .help = "A further host name under which clients may reach /mcp. Empty: only "
+		  "localhost, 127.0.0.1, [::1] and the host of serve.listen." },
 };
 const size_t bj_table_size = BJ_ARRAY_SIZE(bj_table);
 

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "tool/tool.h"
+
+/* What the tools do. Private to src/tool; the arguments fit the table already. */
+int bj_tool_execute(const struct bj_tool_call *call, struct bj_tool_answer *ret,
+		    struct bj_err *err);
+int bj_tool_run_python(const struct bj_tool_call *call, struct bj_tool_answer *ret,
+		       struct bj_err *err);
+int bj_tool_check(const struct bj_tool_call *call, struct bj_tool_answer *ret, struct bj_err *err);
+
+/* The answer to wrong arguments. */
+int bj_tool_refuse(struct bj_tool_answer *ret, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "mcp/mcp.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+/* What the files of src/mcp share. */
+
+enum {
+	BJ_MCP_ID = 33,
+	BJ_MCP_CALLS = 64,         /* under way at once in one session */
+	BJ_MCP_THREADS = 1024,     /* in all */
+	BJ_MCP_SUBSCRIPTIONS = 256 /* of one session */
+};
+
+enum bj_mcp_level { BJ_MCP_DEBUG, BJ_MCP_INFO, BJ_MCP_NOTICE, BJ_MCP_WARNING, BJ_MCP_ERROR };
+enum { BJ_MCP_SILENT = 100 };
+
+struct bj_mcp {
+	struct bj_mcp_host host;
+	bool fixtures;
+	unsigned char key[32]; /* signs what a client keeps for us */
+	pthread_mutex_t lock;  /* over what follows */
+	pthread_cond_t idle;
+	struct bj_mcp_session *sessions;
+	struct bj_mcp_listener *listeners;
+	unsigned int threads;
+	bool stopping;
+};
+
+/* A question to the client that waits for its answer. */
+struct bj_mcp_ask {
+	json_int_t id;
+	json_t *answer; /* the whole response; NULL: not yet */
+	struct bj_mcp_ask *next;
+};
+
+struct bj_mcp_session {
+	struct bj_mcp *mcp;
+	struct bj_mcp_session *prev, *next; /* guarded by the server's lock */
+	atomic_uint refs;
+
+	pthread_mutex_t lock; /* over what follows */
+	pthread_cond_t changed;
+	const char *version; /* NULL: not initialized */
+	json_t *capabilities;
+	int level;
+	struct bj_mcp_call *calls;
+	unsigned int n_calls;
+	struct bj_mcp_ask *asks;
+	json_int_t last_ask;
+	json_t *subscribed; /* {uri: true} */
+	struct bj_mcp_task *tasks;
+	unsigned int n_tasks;
+	struct bj_mcp_sink sink; /* send NULL: nobody listens */
+	bool ended;
+};
+
+/* One request on its way. What the client can do stands here, since from 2026-07-28 on every
+ * request says it anew. */
+struct bj_mcp_call {
+	struct bj_mcp *mcp;
+	struct bj_mcp_session *session;
+	struct bj_mcp_call *prev, *next; /* guarded by the session's lock */
+	const struct bj_mcp_method *method;
+	json_t *message, *params; /* params: borrowed from it; NULL: none */
+	const json_t *id, *token; /* token: for progress; NULL: none */
+	bool modern;
+	const char *version;
+	json_t *capabilities; /* owned; NULL: none */
+	int level;            /* the least that is logged */
+	struct bj_mcp_sink sink;
+	int stop_fd, cancel_fd; /* cancel_fd: readable when to stop */
+	atomic_bool cancelled;  /* no answer is wanted */
+	json_t *wanted;         /* input requests that were collected; NULL: none */
+	struct bj_mcp_task *task;
+	double progress;
+};
+
+struct bj_mcp_method {
+	const char *name;
+	json_t *(*handle)(struct bj_mcp_call *call, struct bj_rpc_error *error);
+	enum { BJ_MCP_LEGACY = 1, BJ_MCP_STATELESS = 2, BJ_MCP_BOTH = 3 } eras;
+	bool slow;
+	enum { BJ_MCP_NO_CACHE, BJ_MCP_PUBLIC, BJ_MCP_PRIVATE } cache;
+};
+
+/* --- threads and sessions (server.c) --- */
+int bj_mcp_spawn(struct bj_mcp *mcp, void *(*run)(void *), void *ctx);
+void bj_mcp_thread_ends(struct bj_mcp *mcp);
+
+/* --- the client's side (client.c) --- */
+bool bj_mcp_client_has(const struct bj_mcp_call *call, const char *capability);
+/* Ask the client and wait. NULL: it did not answer with a result, with @error; or, where requests
+ * carry the answers, the question was put down in call->wanted under @key. */
+json_t *bj_mcp_client_ask(struct bj_mcp_call *call, const char *key, const char *method,
+			  json_t *params_take, struct bj_rpc_error *error);
+void bj_mcp_client_answered(struct bj_mcp_session *session, const json_t *message);
+
+/* --- what is told on the way (notify.c) --- */
+void bj_mcp_send(struct bj_mcp_call *call, json_t *message_take);
+void bj_mcp_progress(struct bj_mcp_call *call, double progress, double total, const char *text);
+void bj_mcp_log(struct bj_mcp_call *call, enum bj_mcp_level level, const char *logger,
+		json_t *data_take);
+int bj_mcp_level_from_name(const char *name);
+/* Tell those who asked for it: @list is "tools", "prompts", "resources", or NULL with the @uri of
+ * a resource that changed. */
+void bj_mcp_changed(struct bj_mcp *mcp, const char *list, const char *uri);
+json_t *bj_mcp_listen(struct bj_mcp_call *call, struct bj_rpc_error *error);
+
+/* --- methods --- */
+json_t *bj_mcp_initialize(struct bj_mcp_call *call, struct bj_rpc_error *error);
+json_t *bj_mcp_discover(struct bj_mcp_call *call, struct bj_rpc_error *error);
+json_t *bj_mcp_ping(struct bj_mcp_call *call, struct bj_rpc_error *error);
+json_t *bj_mcp_set_level(struct bj_mcp_call *call, struct bj_rpc_error *error);
+json_t *bj_mcp_server_info(void);
+json_t *bj_mcp_tools_list(struct bj_mcp_call *call, struct bj_rpc_error *error);
+json_t *bj_mcp_tools_call(struct bj_mcp_call *call, struct bj_rpc_error *error);
+json_t *bj_mcp_resources_list(struct bj_mcp_call *call, struct bj_rpc_error *error);
+json_t *bj_mcp_templates_list(struct bj_mcp_call *call, struct bj_rpc_error *error);
+json_t *bj_mcp_resources_read(struct bj_mcp_call *call, struct bj_rpc_error *error);
+json_t *bj_mcp_subscribe(struct bj_mcp_call *call, struct bj_rpc_error *error);
+json_t *bj_mcp_unsubscribe(struct bj_mcp_call *call, struct bj_rpc_error *error);
+json_t *bj_mcp_prompts_list(struct bj_mcp_call *call, struct bj_rpc_error *error);
+json_t *bj_mcp_prompts_get(struct bj_mcp_call *call, struct bj_rpc_error *error);
+json_t *bj_mcp_complete(struct bj_mcp_call *call, struct bj_rpc_error *error);
+json_t *bj_mcp_tasks_get(struct bj_mcp_call *call, struct bj_rpc_error *error);
+json_t *bj_mcp_tasks_result(struct bj_mcp_call *call, struct bj_rpc_error *error);
+json_t *bj_mcp_tasks_list(struct bj_mcp_call *call, struct bj_rpc_error *error);
+json_t *bj_mcp_tasks_cancel(struct bj_mcp_call *call, struct bj_rpc_error *error);
+
+/* --- tasks (tasks.c) --- */
+/* Let the tool call go on by itself; the answer tells of the task. */
+json_t *bj_mcp_task_start(struct bj_mcp_call *call, struct bj_rpc_error *error);
+void bj_mcp_tasks_end(struct bj_mcp_session *session);
+
+/* The call of a tool, without what surrounds it. */
+json_t *bj_mcp_tool_run(struct bj_mcp_call *call, struct bj_rpc_error *error);
+
+/* A call that another one goes on as: for tasks. Its sink is the session's. */
+struct bj_mcp_call *bj_mcp_call_again(const struct bj_mcp_call *call);
+void bj_mcp_call_free(struct bj_mcp_call *call);

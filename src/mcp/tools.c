@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/utf8.h"
+#include "mcp/core.h"
+#include "mcp/fixtures.h"
+#include "spec/names.h"
+#include "tool/tool.h"
+
+#include <sodium.h>
+#include <string.h>
+
+enum {
+	LIVE_MAX = 256 << 10, /* bytes of live output that one call sends */
+	MESSAGE_MAX = 400,    /* of those, in a progress notification */
+	PROGRESS_NS = 50000000,
+};
+
+static bool since_2025_06(const struct bj_mcp_call *call)
+{
+	return strcmp(call->version, "2025-06-18") >= 0;
+}
+
+/* --- the list --------------------------------------------------------------------------------- */
+
+/* What a revision does not know is left out for its clients. */
+static void trim_tool(const struct bj_mcp_call *call, const struct bj_tool *tool, json_t *object)
+{
+	if (!since_2025_06(call)) {
+		json_object_del(object, "title");
+		json_object_del(object, "outputSchema");
+	}
+	if (strcmp(call->version, "2024-11-05") == 0)
+		json_object_del(object, "annotations");
+	if (strcmp(call->version, "2025-11-25") == 0 && tool->runs)
+		json_object_set_new(object, "execution",
+				    json_pack("{s:s}", "taskSupport", "optional"));
+}
+
+json_t *bj_mcp_tools_list(struct bj_mcp_call *call, struct bj_rpc_error *error)
+{
+	json_t *list;
+
+	if (json_object_get(call->params, "cursor"))
+		return bj_rpc_fail(error, BJ_RPC_PARAMS, "there is one page; leave cursor out");
+	list = bj_tools_as("mcp");
+	for (size_t i = 0; i < bj_tools_size; i++)
+		trim_tool(call, &bj_tools[i], json_array_get(list, i));
+	bj_mcp_fixture_list(call, "tools", list);
+	return list ? json_pack("{s:o}", "tools", list) : NULL;
+}
+
+/* --- live output ------------------------------------------------------------------------------ */
+
+/* A run that is being told about. */
+struct run {
+	struct bj_mcp_call *call;
+	void *token;
+	const struct bj_spec *spec;
+	struct bj_buf half[2]; /* bytes of a character that is not whole yet, by stream */
+	size_t told;
+	bool told_end;
+	uint64_t last_ns;
+};
+
+/* How many bytes at the end of @text begin a character that is not complete. */
+static size_t unfinished(const char *text, size_t size)
+{
+	for (size_t back = 1; back <= 3 && back <= size; back++) {
+		const unsigned char byte = (unsigned char)text[size - back];
+
+		if (byte >= 0xc0)
+			return (byte >= 0xf0 ? 4u : byte >= 0xe0 ? 3u : 2u) > back ? back : 0;
+		if (byte < 0x80)
+			return 0;
+	}
+	return 0;
+}
+
+static void tell_progress(struct run *run, const char *text, size_t size)
+{
+	struct bj_mcp_call *call = run->call;
+	const uint64_t now = bj_clock_now();
+	size_t n = size < MESSAGE_MAX ? size : MESSAGE_MAX;
+	AUTO_FREE char *message = NULL;
+
+	if (!call->token || now - run->last_ns < PROGRESS_NS)
+		return;
+	run->last_ns = now;
+	n -= n < size ? unfinished(text, n) : 0;
+	message = strndup(text, n);
+	bj_mcp_progress(call, ++call->progress, 0, message);
+}
+
+static void tell_output(struct run *run, const char *stream, const char *text, size_t size)
+{
+	size_t n = 0;
+	AUTO_FREE char *good = bj_utf8_repair(text, size, &n);
+
+	if (!good || n == 0)
+		return;
+	bj_mcp_log(run->call, BJ_MCP_INFO, stream,
+		   json_pack("{s:s, s:s%}", "execution", run->spec->id, "text", good, n));
+	tell_progress(run, good, n);
+}
+
+static void on_output(struct run *run, const struct bj_event *event)
+{
+	const bool is_out = event->kind == BJ_EV_STDOUT;
+	const char *stream = is_out ? "stdout" : "stderr";
+	struct bj_buf *half = &run->half[is_out ? 0 : 1];
+	AUTO_BUF struct bj_buf text = { 0 };
+
+	if (run->told >= LIVE_MAX) {
+		if (!run->told_end)
+			tell_output(run, stream,
+				    "[live output ends here; the result has the rest]\n", 49);
+		run->told_end = true;
+		return;
+	}
+	run->told += event->size;
+	bj_buf_add(&text, half->data, half->size);
+	bj_buf_add(&text, event->data, event->size);
+	if (text.failed)
+		return;
+
+	const size_t rest = unfinished(text.data, text.size);
+
+	half->size = 0;
+	bj_buf_add(half, text.data + text.size - rest, rest);
+	tell_output(run, stream, text.data, text.size - rest);
+}
+
+static void on_event(void *ctx, const struct bj_event *event)
+{
+	struct run *run = ctx;
+
+	if (event->kind != BJ_EV_STATE)
+		on_output(run, event);
+	else if (event->state == BJ_PENDING)
+		bj_mcp_progress(run->call, ++run->call->progress, 0, "waiting for approval");
+}
+
+/* --- calls ------------------------------------------------------------------------------------ */
+
+static int run_spec(void *ctx, struct bj_spec *spec, struct bj_result **ret, struct bj_err *err)
+{
+	struct run *run = ctx;
+	struct bj_mcp *mcp = run->call->mcp;
+	unsigned char bytes[16];
+	int r;
+
+	/* The host may give it another. */
+	randombytes_buf(bytes, sizeof(bytes));
+	sodium_bin2hex(spec->id, sizeof(spec->id), bytes, sizeof(bytes));
+	run->spec = spec;
+	spec->cancel_fd = run->call->cancel_fd;
+	spec->on_event = on_event;
+	spec->event_ctx = run;
+	r = mcp->host.run(mcp->host.ctx, run->token, spec, ret, err);
+	if (r == 0 && !spec->check_only) {
+		char uri[64 + BJ_MCP_ID];
+
+		snprintf(uri, sizeof(uri), "belljar://executions/%s", (*ret)->id);
+		bj_mcp_changed(mcp, NULL, uri);
+	}
+	return r;
+}
+
+static json_t *to_result(const struct bj_mcp_call *call, struct bj_tool_answer *answer)
+{
+	json_t *result = json_pack("{s:[{s:s, s:s}], s:b}", "content", "type", "text", "text",
+				   answer->text ? answer->text : "", "isError", answer->failed);
+
+	if (answer->data && since_2025_06(call))
+		json_object_set(result, "structuredContent", answer->data);
+	return result;
+}
+
+static json_t *call_tool(struct bj_mcp_call *call, const struct bj_tool *tool,
+			 struct bj_rpc_error *error)
+{
+	struct bj_mcp_host *host = &call->mcp->host;
+	struct run run = { .call = call };
+	struct bj_tool_answer answer = { 0 };
+	struct bj_err err = { 0 };
+	json_t *result;
+	struct belljar *bj = host->enter(host->ctx, &run.token);
+
+	if (!bj)
+		return bj_rpc_fail(error, BJ_RPC_BUSY, "no runs are taken now; try again later");
+
+	const struct bj_tool_call tool_call = { .tool = tool,
+						.args = json_object_get(call->params, "arguments"),
+						.bj = bj,
+						.run = run_spec,
+						.ctx = &run };
+	const int r = bj_tool_call(&tool_call, &answer, &err);
+
+	result = r == 0 ? to_result(call, &answer)
+			: bj_rpc_fail(error, BJ_RPC_INTERNAL, "%s", err.msg);
+	bj_tool_answer_done(&answer);
+	bj_buf_done(&run.half[0]);
+	bj_buf_done(&run.half[1]);
+	host->leave(host->ctx, run.token);
+	return result;
+}
+
+json_t *bj_mcp_tool_run(struct bj_mcp_call *call, struct bj_rpc_error *error)
+{
+	const char *name = bj_rpc_text(call->params, "name");
+	const struct bj_tool *tool = name ? bj_tool_find(name) : NULL;
+	json_t *result = NULL;
+
+	if (name && !tool && call->mcp->fixtures && bj_mcp_fixture_tool(call, name, &result, error))
+		return result;
+	if (!tool)
+		return bj_rpc_fail(error, BJ_RPC_PARAMS, "there is no tool %.60s",
+				   name ? name : "without a name");
+	return call_tool(call, tool, error);
+}
+
+/* Questions that the tool has for the client, as a result. */
+static json_t *input_required(struct bj_mcp_call *call, json_t *state)
+{
+	json_t *result = json_pack("{s:s, s:O}", "resultType", "input_required", "inputRequests",
+				   call->wanted);
+
+	if (state)
+		json_object_set(result, "requestState", state);
+	return result;
+}
+
+json_t *bj_mcp_tools_call(struct bj_mcp_call *call, struct bj_rpc_error *error)
+{
+	const json_t *task = json_object_get(call->params, "task");
+	const json_t *given = json_object_get(call->params, "inputResponses");
+	json_t *result;
+
+	if (given && !json_is_object(given))
+		return bj_rpc_fail(error, BJ_RPC_PARAMS, "inputResponses must be an object");
+	if (task && strcmp(call->version, "2025-11-25") == 0)
+		return bj_mcp_task_start(call, error);
+	result = bj_mcp_tool_run(call, error);
+	if (!result && call->wanted)
+		return input_required(call, NULL);
+	return result;
+}

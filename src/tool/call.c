@@ -165,6 +165,8 @@ static void fill_spec(const struct bj_tool_call *call, const char *script_name,
 	bj_spec_init(call->bj, language, spec);
 	spec->script = json_string_value(script);
 	spec->script_size = json_string_length(script);
+	spec->tool = call->tool->name;
+	spec->declared_risk = call->tool->risk;
 }
 
 static enum bj_language language_of(const struct bj_tool_call *call)

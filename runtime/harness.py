@@ -133,7 +133,9 @@ def run(code, names):
 
 
 def prepare():
-    """What does not depend on the script."""
+    """What does not depend on the script. What is there already need not be looked at by the
+    garbage collector, now or at the end."""
+    gc.freeze()
     sys.path.insert(0, posix.getcwd())
     for stream in sys.stdout, sys.stderr:
         stream.reconfigure(line_buffering=True)

@@ -222,14 +222,33 @@ static int run_bash(struct bj_exec *exec, struct bj_err *err)
 	return become(exec, argv, err);
 }
 
+/* The compiled program in a pipe that ends behind it, or -1. Beyond a thousand pipes of one user
+ * the kernel makes new ones too small: then the text must do. */
+static int pour_program(void)
+{
+	int ends[2];
+
+	if (pipe2(ends, O_NONBLOCK) < 0)
+		return -1;
+	AUTO_FD int from = ends[0];
+	AUTO_FD int to = ends[1];
+	if (write(to, bj_embed_program, bj_embed_program_size) != (ssize_t)bj_embed_program_size)
+		return -1;
+	return bj_take_fd(&from);
+}
+
 static int run_python(struct bj_exec *exec, struct bj_err *err)
 {
-	const char *const argv[] = { exec->python, "-I",
-				     "-c",         bj_embed_harness,
-				     exec->script, exec->check_only ? "check" : "run",
-				     NULL };
+	const char *what = exec->check_only ? "check" : "run";
+	char number[16];
+	const char *const text[] = { exec->python, "-I", "-c", bj_embed_harness,
+				     exec->script, what, NULL };
+	const char *const compiled[] = { exec->python, "-I",         "-c", bj_embed_boot,
+					 number,       exec->script, what, NULL };
+	AUTO_FD int program = pour_program();
 
-	return become(exec, argv, err);
+	snprintf(number, sizeof(number), "%d", program);
+	return become(exec, program < 0 ? text : compiled, err);
 }
 
 int bj_exec_run(struct bj_exec *exec, struct bj_err *err)

@@ -22,11 +22,11 @@ struct bj_backend {
 		   struct bj_verdict *ret_verdict, struct bj_err *err);
 };
 
-/* The native jar. @self is a struct bj_launcher. */
+/* The native jar. @self is the launcher. */
 extern const struct bj_backend bj_backend_native;
 
-/* A container of the Docker engine. @self is the broker, a struct bj_role. */
+/* A container of the Docker engine. @self is the broker. */
 extern const struct bj_backend bj_backend_docker;
 
-/* No isolation at all. @self is the host of direct runs, a struct bj_role. */
+/* No isolation at all. @self is the host of direct runs. */
 extern const struct bj_backend bj_backend_direct;

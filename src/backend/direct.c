@@ -371,7 +371,7 @@ static void work(void *self, struct bj_role_launch *launch, struct bj_wire_reply
 	ret->cleanup_ok &= remove_dir(&run);
 }
 
-int bj_direct_new(const char *python, const char *bash, struct bj_role **ret, struct bj_err *err)
+int bj_direct_new(const char *python, const char *bash, struct bj_process **ret, struct bj_err *err)
 {
 	static const struct bj_role_ops ops = { .work = work };
 	struct direct d = { .python = python, .bash = bash };
@@ -382,12 +382,9 @@ int bj_direct_new(const char *python, const char *bash, struct bj_role **ret, st
 static int direct_run(void *self, const struct bj_spec *spec, struct bj_result *result,
 		      struct bj_verdict *ret_verdict, struct bj_err *err)
 {
-	const struct bj_peer peer = { .socket = bj_role_socket(self),
-				      .name = "host of direct runs",
-				      .role = true };
-	const int r = bj_role_ready(self, NULL, err);
+	const struct bj_peer peer = { .process = self, .role = true };
 
-	return r < 0 ? r : bj_peer_run(&peer, spec, result, ret_verdict, err);
+	return bj_peer_run(&peer, spec, result, ret_verdict, err);
 }
 
 const struct bj_backend bj_backend_direct = { .id = BJ_BACKEND_DIRECT, .run = direct_run };

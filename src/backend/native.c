@@ -15,7 +15,6 @@
 #include "jar/pack.h"
 #include "jar/role.h"
 #include "jar/wire.h"
-#include "launch/launch.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -165,10 +164,10 @@ static int send_launch(struct run *run, const struct bj_peer *peer, struct bj_er
 
 	if (r == 0) {
 		memcpy(msg.run_id, run->spec->id, sizeof(msg.run_id));
-		r = bj_fd_send(peer->socket, &msg, peer->role ? sizeof(msg) : sizeof(msg.launch),
-			       theirs, n);
+		r = bj_fd_send(bj_process_socket(peer->process), &msg,
+			       peer->role ? sizeof(msg) : sizeof(msg.launch), theirs, n);
 		if (r < 0)
-			r = bj_err_set(err, BJ_E_SYSTEM, -r, "the %s is gone", peer->name);
+			r = bj_err_set(err, BJ_E_SYSTEM, -r, "the %s is gone", run->peer);
 	}
 	for (size_t i = 0; i < BJ_WIRE_FD_MAX; i++)
 		if (theirs[i] >= 0)
@@ -471,7 +470,7 @@ int bj_peer_run(const struct bj_peer *peer, const struct bj_spec *spec, struct b
 		struct bj_verdict *ret_verdict, struct bj_err *err)
 {
 	struct run run = { .spec = spec,
-			   .peer = peer->name,
+			   .peer = bj_process_name(peer->process),
 			   .harvest = { .pipe = -1, .file = -1 } };
 
 	for (int i = 0; i < SLOTS; i++)
@@ -479,8 +478,12 @@ int bj_peer_run(const struct bj_peer *peer, const struct bj_spec *spec, struct b
 	bj_capture_init(&run.capture[OUT], spec->limits.max_output);
 	bj_capture_init(&run.capture[ERR], spec->limits.max_output);
 
+	/* The message waits for a process that is still coming up. One that cannot come up says
+	 * why, and that is the better reason. */
 	int r = send_launch(&run, peer, err);
+	const int up = bj_process_ready(peer->process, NULL, err);
 
+	r = up < 0 ? up : r;
 	if (r == 0) {
 		run.fd[CANCEL] = spec->cancel_fd;
 		run.fd[STDIN_FROM] = spec->stdin_fd;
@@ -505,10 +508,9 @@ int bj_peer_run(const struct bj_peer *peer, const struct bj_spec *spec, struct b
 static int native_run(void *self, const struct bj_spec *spec, struct bj_result *result,
 		      struct bj_verdict *ret_verdict, struct bj_err *err)
 {
-	const struct bj_peer peer = { .socket = bj_launcher_socket(self), .name = "launcher" };
-	const int r = bj_launcher_ready(self, NULL, err);
+	const struct bj_peer peer = { .process = self };
 
-	return r < 0 ? r : bj_peer_run(&peer, spec, result, ret_verdict, err);
+	return bj_peer_run(&peer, spec, result, ret_verdict, err);
 }
 
 const struct bj_backend bj_backend_native = { .id = BJ_BACKEND_NATIVE, .run = native_run };

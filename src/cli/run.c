@@ -523,7 +523,7 @@ static int verb_run(int argc, char **argv)
 
 	const int status = r < 0 ? fail(line.json, bj, &err) : r;
 
-	bj_close(bj);
+	bj_engine_leave(bj);
 	return status;
 }
 

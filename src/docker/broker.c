@@ -315,7 +315,7 @@ static void leave(void *self)
 	free(b->children);
 }
 
-int bj_broker_new(const struct bj_broker_settings *settings, struct bj_role **ret,
+int bj_broker_new(const struct bj_broker_settings *settings, struct bj_process **ret,
 		  struct bj_err *err)
 {
 	static const struct bj_role_ops ops = { greet,  prepare, started, work,

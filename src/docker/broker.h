@@ -20,6 +20,6 @@ struct bj_broker_settings {
 	uint64_t timeout_ms;      /* of one request */
 };
 
-/* Start it; @settings are copied with the fork. The caller frees *@ret with bj_role_free(). */
-int bj_broker_new(const struct bj_broker_settings *settings, struct bj_role **ret,
+/* Start it; @settings are copied with the fork. The caller frees *@ret with bj_process_free(). */
+int bj_broker_new(const struct bj_broker_settings *settings, struct bj_process **ret,
 		  struct bj_err *err);

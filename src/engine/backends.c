@@ -6,13 +6,14 @@
 #include "base/err.h"
 #include "docker/broker.h"
 #include "jar/layers.h"
+#include "launch/launch.h"
 #include "spec/names.h"
 
 #include <string.h>
 
 /* --- the processes ---------------------------------------------------------------------------- */
 
-int bj_backends_start_native(const struct bj_settings *s, bool warm, struct bj_launcher **ret,
+int bj_backends_start_native(const struct bj_settings *s, bool warm, struct bj_process **ret,
 			     struct bj_err *err)
 {
 	static const enum bj_mounts_proc procs[] = {
@@ -41,12 +42,12 @@ int bj_backends_start_native(const struct bj_settings *s, bool warm, struct bj_l
 	return bj_launcher_new(&launch, ret, err);
 }
 
-static int start_native(struct belljar *bj, struct bj_err *err)
+static int start_native(const struct belljar *bj, struct bj_process **ret, struct bj_err *err)
 {
-	return bj_backends_start_native(bj->settings, bj->warm, &bj->launcher, err);
+	return bj_backends_start_native(bj->settings, bj->warm, ret, err);
 }
 
-static int start_broker(const struct bj_settings *s, bool sweep, struct bj_role **ret,
+static int start_broker(const struct bj_settings *s, bool sweep, struct bj_process **ret,
 			struct bj_err *err)
 {
 	const struct bj_broker_settings broker = {
@@ -67,43 +68,28 @@ static int start_broker(const struct bj_settings *s, bool sweep, struct bj_role 
 	return bj_broker_new(&broker, ret, err);
 }
 
-static int start_docker(struct belljar *bj, struct bj_err *err)
+static int start_docker(const struct belljar *bj, struct bj_process **ret, struct bj_err *err)
 {
-	return start_broker(bj->settings, false, &bj->broker, err);
+	return start_broker(bj->settings, false, ret, err);
 }
 
-static int start_direct(struct belljar *bj, struct bj_err *err)
+static int start_direct(const struct belljar *bj, struct bj_process **ret, struct bj_err *err)
 {
 	const struct bj_settings *s = bj->settings;
 
-	return s->allow_unsafe ? bj_direct_new(s->python, s->bash, &bj->direct, err) : 0;
+	return s->allow_unsafe ? bj_direct_new(s->python, s->bash, ret, err) : 0;
 }
 
 /* --- the table -------------------------------------------------------------------------------- */
 
-static void *native_self(const struct belljar *bj)
-{
-	return bj->launcher;
-}
-
-static void *docker_self(const struct belljar *bj)
-{
-	return bj->broker;
-}
-
-static void *direct_self(const struct belljar *bj)
-{
-	return bj->direct;
-}
-
 static const struct {
 	const struct bj_backend *backend;
-	int (*start)(struct belljar *bj, struct bj_err *err);
-	void *(*self)(const struct belljar *bj);
-} BACKENDS[] = {
-	[BJ_BACKEND_NATIVE] = { &bj_backend_native, start_native, native_self },
-	[BJ_BACKEND_DOCKER] = { &bj_backend_docker, start_docker, docker_self },
-	[BJ_BACKEND_DIRECT] = { &bj_backend_direct, start_direct, direct_self },
+	int (*start)(const struct belljar *bj, struct bj_process **ret, struct bj_err *err);
+	const char *process; /* its name where another process has started it */
+} BACKENDS[BJ_ENGINE_PROCESSES] = {
+	[BJ_BACKEND_NATIVE] = { &bj_backend_native, start_native, "launcher" },
+	[BJ_BACKEND_DOCKER] = { &bj_backend_docker, start_docker, "broker" },
+	[BJ_BACKEND_DIRECT] = { &bj_backend_direct, start_direct, "host of direct runs" },
 };
 
 /* The settings' list of backends to fall back to, by place; false at its end. */
@@ -134,7 +120,7 @@ int bj_backends_start(struct belljar *bj, struct bj_err *err)
 {
 	for (size_t i = 0; i < BJ_ARRAY_SIZE(BACKENDS); i++) {
 		const int r = may_be_used(bj->settings, (enum bj_backend_id)i)
-				      ? BACKENDS[i].start(bj, err)
+				      ? BACKENDS[i].start(bj, &bj->process[i], err)
 				      : 0;
 
 		if (r < 0)
@@ -147,76 +133,60 @@ int bj_backends_start(struct belljar *bj, struct bj_err *err)
 int bj_engine_sweep(const struct bj_settings *settings, struct bj_err *err)
 {
 	unsigned int jars = 0, containers = 0;
-	struct bj_launcher *launcher = NULL;
-	struct bj_role *broker = NULL;
+	struct bj_process *launcher = NULL, *broker = NULL;
 	int r = bj_backends_start_native(settings, false, &launcher, err);
 
 	if (r == 0)
-		r = bj_launcher_ready(launcher, &jars, err);
-	bj_launcher_free(launcher);
+		r = bj_process_ready(launcher, &jars, err);
+	bj_process_free(launcher);
 	if (r == 0 && may_be_used(settings, BJ_BACKEND_DOCKER)) {
 		r = start_broker(settings, true, &broker, err);
 		if (r == 0)
-			r = bj_role_ready(broker, &containers, err);
-		bj_role_free(broker);
+			r = bj_process_ready(broker, &containers, err);
+		bj_process_free(broker);
 	}
 	return r < 0 ? r : (int)(jars + containers);
 }
 
-void bj_backends_stop(struct belljar *bj)
+void bj_backends_stop(struct belljar *bj, bool wait)
 {
-	bj_launcher_free(bj->launcher);
-	bj_role_free(bj->broker);
-	bj_role_free(bj->direct);
-}
-
-static void release_role(struct bj_role **role, enum bj_backend_id id,
-			 struct bj_engine_parts *parts)
-{
-	if (*role)
-		parts->control[id] = bj_role_release(BJ_TAKE_PTR(*role), &parts->pid[id]);
+	for (int i = 0; i < BJ_ENGINE_PROCESSES; i++)
+		(wait ? bj_process_free : bj_process_leave)(bj->process[i]);
 }
 
 void bj_backends_release(struct belljar *bj, struct bj_engine_parts *parts)
 {
-	if (bj->launcher)
-		parts->control[BJ_BACKEND_NATIVE] = bj_launcher_release(
-			BJ_TAKE_PTR(bj->launcher), &parts->pid[BJ_BACKEND_NATIVE]);
-	release_role(&bj->broker, BJ_BACKEND_DOCKER, parts);
-	release_role(&bj->direct, BJ_BACKEND_DIRECT, parts);
+	for (int i = 0; i < BJ_ENGINE_PROCESSES; i++)
+		if (bj->process[i])
+			parts->control[i] =
+				bj_process_release(BJ_TAKE_PTR(bj->process[i]), &parts->pid[i]);
 }
 
 int bj_backends_adopt(struct belljar *bj, struct bj_engine_parts *parts, struct bj_err *err)
 {
-	int *control = parts->control;
 	int r = 0;
 
-	if (control[BJ_BACKEND_NATIVE] >= 0)
-		r = bj_launcher_adopt(bj_take_fd(&control[BJ_BACKEND_NATIVE]), &bj->launcher, err);
-	if (r == 0 && control[BJ_BACKEND_DOCKER] >= 0)
-		r = bj_role_adopt("broker", bj_take_fd(&control[BJ_BACKEND_DOCKER]), &bj->broker,
-				  err);
-	if (r == 0 && control[BJ_BACKEND_DIRECT] >= 0)
-		r = bj_role_adopt("host of direct runs", bj_take_fd(&control[BJ_BACKEND_DIRECT]),
-				  &bj->direct, err);
+	for (int i = 0; r == 0 && i < BJ_ENGINE_PROCESSES; i++)
+		if (parts->control[i] >= 0)
+			r = bj_process_adopt(BACKENDS[i].process, bj_take_fd(&parts->control[i]),
+					     &bj->process[i], err);
 	return r;
 }
 
 int bj_engine_ready(struct belljar *bj, struct bj_err *err)
 {
-	int r = bj->launcher ? bj_launcher_ready(bj->launcher, NULL, err) : 0;
+	int r = 0;
 
-	if (r == 0 && bj->broker)
-		r = bj_role_ready(bj->broker, NULL, err);
-	if (r == 0 && bj->direct)
-		r = bj_role_ready(bj->direct, NULL, err);
+	for (int i = 0; r == 0 && i < BJ_ENGINE_PROCESSES; i++)
+		if (bj->process[i])
+			r = bj_process_ready(bj->process[i], NULL, err);
 	return r;
 }
 
 int bj_backends_run(struct belljar *bj, enum bj_backend_id id, const struct bj_spec *spec,
 		    struct bj_result *result, struct bj_verdict *ret_verdict, struct bj_err *err)
 {
-	void *self = (size_t)id < BJ_ARRAY_SIZE(BACKENDS) ? BACKENDS[id].self(bj) : NULL;
+	void *self = (size_t)id < BJ_ARRAY_SIZE(BACKENDS) ? bj->process[id] : NULL;
 
 	result->runtime = id;
 	result->cgroup = "none";

@@ -8,10 +8,12 @@
 
 /* Start what the settings can call for: the chosen backend and those it falls back to. */
 /* @warm: keep interpreters waiting. */
-int bj_backends_start_native(const struct bj_settings *settings, bool warm,
-			     struct bj_launcher **ret, struct bj_err *err);
+int bj_backends_start_native(const struct bj_settings *settings, bool warm, struct bj_process **ret,
+			     struct bj_err *err);
 int bj_backends_start(struct belljar *bj, struct bj_err *err);
-void bj_backends_stop(struct belljar *bj);
+
+/* End them; @wait until they have cleaned up. */
+void bj_backends_stop(struct belljar *bj, bool wait);
 
 /* Move the processes of @bj into @parts, and the other way. */
 void bj_backends_release(struct belljar *bj, struct bj_engine_parts *parts);

@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 static int compile_filter(struct belljar *bj, struct bj_err *err)
 {
@@ -124,17 +125,28 @@ int bj_open(const char *config_file, struct belljar **ret_bj, struct bj_err *err
 	return r < 0 ? r : bj_engine_new(settings, ret_bj, err);
 }
 
-void bj_close(struct belljar *bj)
+static void end(struct belljar *bj, bool wait)
 {
 	if (!bj)
 		return;
-	bj_backends_stop(bj);
+	bj_backends_stop(bj, wait);
 	bj_checker_free(bj->checker);
 	bj_settings_free(bj->settings);
 	if (bj->filter)
 		bj_buf_done(bj->filter);
 	free(bj->filter);
 	free(bj);
+}
+
+void bj_close(struct belljar *bj)
+{
+	end(bj, true);
+}
+
+void bj_engine_leave(struct belljar *bj)
+{
+	/* The first process of a container takes all others along when it ends. */
+	end(bj, getpid() == 1);
 }
 
 void bj_spec_init(const struct belljar *bj, enum bj_language language, struct bj_spec *spec)

@@ -4,18 +4,19 @@
 #include "base/buf.h"
 #include "check/check.h"
 #include "config/settings.h"
-#include "jar/role.h"
-#include "launch/launch.h"
+#include "jar/process.h"
+
+/* A process for each backend. */
+enum { BJ_ENGINE_PROCESSES = 3 };
 
 /* What bj_open() makes, for doors that bring settings of their own. */
 struct belljar {
 	struct bj_settings *settings;
 	struct bj_checker *checker;
-	struct bj_launcher *launcher; /* NULL: native is not called for */
-	struct bj_role *broker;       /* NULL: docker is not called for */
-	struct bj_role *direct;       /* NULL: direct is not called for, or not allowed */
-	struct bj_buf *filter;        /* the compiled custom profile; NULL: none */
-	bool warm;                    /* a service: interpreters wait for its scripts */
+	/* By backend; NULL: it is not called for, or not allowed. */
+	struct bj_process *process[BJ_ENGINE_PROCESSES];
+	struct bj_buf *filter; /* the compiled custom profile; NULL: none */
+	bool warm;             /* a service: interpreters wait for its scripts */
 };
 
 /* As bj_open(), with settings that the caller made. Takes them, also on failure. */
@@ -23,7 +24,6 @@ int bj_engine_new(struct bj_settings *settings_take, struct belljar **ret, struc
 
 /* The parts of a handle that take privilege to make, for a service whose front has none: one
  * process makes them, sends them over a socket, and another one makes a handle of them. */
-enum { BJ_ENGINE_PROCESSES = 3 };
 struct bj_engine_parts {
 	/* By backend: the socket of its process, owned (-1: none), and the child to reap (0 where
 	 * it is not a child). */
@@ -44,6 +44,10 @@ int bj_engine_from_parts(struct bj_settings *settings_take, struct bj_engine_par
 
 /* Wait until the processes of @bj are up; fails with their own words when one cannot be. */
 int bj_engine_ready(struct belljar *bj, struct bj_err *err);
+
+/* As bj_close(), but without waiting until the processes have cleaned up, which they do by
+ * themselves. Everything that ran is dead already. */
+void bj_engine_leave(struct belljar *bj);
 
 /* Give up every capability of this process. Call it once all files that the caller named are
  * open: what comes after reads bytes that nobody vouches for. */

@@ -31,10 +31,14 @@ int bj_creds_keep_caps(uint64_t keep, struct bj_err *err)
 	if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) < 0)
 		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot clear ambient capabilities");
 	for (int cap = 0; cap <= 63; cap++) {
-		if (keep & (UINT64_C(1) << cap))
+		/* To look costs nothing, to drop costs a copy of all credentials. */
+		const int there = prctl(PR_CAPBSET_READ, cap, 0, 0, 0);
+
+		if (there < 0)
+			break; /* past the last capability that this kernel knows */
+		if (there == 0 || (keep & (UINT64_C(1) << cap)))
 			continue;
-		/* EINVAL: past the last capability that this kernel knows. */
-		if (prctl(PR_CAPBSET_DROP, cap, 0, 0, 0) < 0 && errno != EINVAL)
+		if (prctl(PR_CAPBSET_DROP, cap, 0, 0, 0) < 0)
 			return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot drop capability %d",
 					  cap);
 	}

@@ -163,12 +163,14 @@ int bj_jar_build(struct bj_jar *jar, const struct bj_jar_ground *ground,
 	jar->reply.own_uid = ground->own_uids;
 	jar->deadline = bj_clock_now() + BJ_JAR_BUILD_NS;
 
-	int r = make_cgroup(jar, ground, err);
+	/* Init stays outside the cgroup, so that it is neither throttled nor killed for want of
+	 * memory. It comes up while the cgroup is made. */
+	int r = start_init(jar, ground, err);
 
 	if (r == 0)
-		r = check_required(jar, ground->required & BJ_LAYERS_CGROUP, err);
+		r = make_cgroup(jar, ground, err);
 	if (r == 0)
-		r = start_init(jar, ground, err);
+		r = check_required(jar, ground->required & BJ_LAYERS_CGROUP, err);
 	return r;
 }
 

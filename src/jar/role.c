@@ -8,22 +8,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <pthread.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-
-struct bj_role {
-	int control;
-	pid_t pid;
-	pthread_mutex_t lock; /* over hello */
-	bool greeted;
-	struct bj_wire_reply hello;
-	const char *name;
-};
 
 /* --- the process ------------------------------------------------------------------------------ */
 
@@ -209,102 +199,22 @@ __attribute__((noreturn)) static void role_main(int control, const struct bj_rol
 
 /* --- the front -------------------------------------------------------------------------------- */
 
-int bj_role_new(const char *name, const struct bj_role_ops *ops, void *self, struct bj_role **ret,
-		struct bj_err *err)
-{
-	int pair[2];
+struct body {
+	const struct bj_role_ops *ops;
+	void *self;
+};
 
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
-		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot make a socket pair");
-	AUTO_FD int ours = pair[0];
-	AUTO_FD int theirs = pair[1];
-	struct bj_role *role = calloc(1, sizeof(*role));
-	if (!role)
-		return bj_err_set(err, BJ_E_SYSTEM, ENOMEM, "cannot start the %s", name);
-	role->name = name;
-	role->pid = fork();
-	if (role->pid == 0)
-		role_main(theirs, ops, self);
-	if (role->pid < 0) {
-		free(role);
-		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot start the %s", name);
-	}
-	pthread_mutex_init(&role->lock, NULL);
-	role->control = bj_take_fd(&ours);
-	*ret = role;
-	return 0;
+static void run_body(int control, void *body_ptr)
+{
+	const struct body *body = body_ptr;
+
+	role_main(control, body->ops, body->self);
 }
 
-int bj_role_release(struct bj_role *role, pid_t *ret_pid)
+int bj_role_new(const char *name, const struct bj_role_ops *ops, void *self,
+		struct bj_process **ret, struct bj_err *err)
 {
-	const int control = role->control;
+	struct body body = { .ops = ops, .self = self };
 
-	*ret_pid = role->pid;
-	pthread_mutex_destroy(&role->lock);
-	free(role);
-	return control;
-}
-
-int bj_role_adopt(const char *name, int control_take, struct bj_role **ret, struct bj_err *err)
-{
-	struct bj_role *role = calloc(1, sizeof(*role));
-
-	if (!role) {
-		close(control_take);
-		return bj_err_set(err, BJ_E_SYSTEM, ENOMEM, "cannot hold the %s", name);
-	}
-	pthread_mutex_init(&role->lock, NULL);
-	role->name = name;
-	role->control = control_take;
-	*ret = role;
-	return 0;
-}
-
-static int read_hello(struct bj_role *role, struct bj_err *err)
-{
-	size_t n_fds;
-	int fd;
-	const ssize_t n =
-		bj_fd_recv(role->control, &role->hello, sizeof(role->hello), &fd, 0, &n_fds, 0);
-
-	if (n != sizeof(role->hello) || role->hello.magic != BJ_WIRE_MAGIC)
-		return bj_err_set(err, BJ_E_SYSTEM, n < 0 ? (int)-n : 0,
-				  "the %s died before it was up", role->name);
-	role->greeted = true;
-	return 0;
-}
-
-int bj_role_ready(struct bj_role *role, unsigned int *ret_swept, struct bj_err *err)
-{
-	pthread_mutex_lock(&role->lock);
-
-	const int r = role->greeted ? 0 : read_hello(role, err);
-
-	pthread_mutex_unlock(&role->lock);
-	if (r < 0)
-		return r;
-	if (role->hello.err.code) {
-		if (err)
-			*err = role->hello.err;
-		return -role->hello.err.code;
-	}
-	if (ret_swept)
-		*ret_swept = role->hello.swept;
-	return 0;
-}
-
-int bj_role_socket(const struct bj_role *role)
-{
-	return role->control;
-}
-
-void bj_role_free(struct bj_role *role)
-{
-	if (!role)
-		return;
-	close(role->control);
-	if (role->pid > 0)
-		waitpid(role->pid, NULL, 0);
-	pthread_mutex_destroy(&role->lock);
-	free(role);
+	return bj_process_new(name, run_body, &body, ret, err);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "jar/process.h"
 #include "jar/wire.h"
 
 #include <sys/types.h>
@@ -41,18 +42,6 @@ struct bj_role_message {
 	char pad[7]; /* zero */
 };
 
-struct bj_role;
-
-/* Fork the role. It comes up in parallel: bj_role_ready() waits for it. @self is used in the new
- * process only. Call it from a process without other threads. The caller frees *@ret. */
-int bj_role_new(const char *name, const struct bj_role_ops *ops, void *self, struct bj_role **ret,
-		struct bj_err *err);
-void bj_role_free(struct bj_role *role); /* waits until its runs are cleaned up; NULL is fine */
-
-/* As bj_launcher_release() and bj_launcher_adopt(). */
-int bj_role_release(struct bj_role *role, pid_t *ret_pid);
-int bj_role_adopt(const char *name, int control_take, struct bj_role **ret, struct bj_err *err);
-
-/* As bj_launcher_ready(). */
-int bj_role_ready(struct bj_role *role, unsigned int *ret_swept, struct bj_err *err);
-int bj_role_socket(const struct bj_role *role); /* borrowed */
+/* Fork the role. @self is used in the new process only. Otherwise as bj_process_new(). */
+int bj_role_new(const char *name, const struct bj_role_ops *ops, void *self,
+		struct bj_process **ret, struct bj_err *err);

@@ -21,7 +21,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
-#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
@@ -29,14 +28,6 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-
-struct bj_launcher {
-	int control;
-	pid_t starter;
-	pthread_mutex_t lock; /* over hello */
-	bool greeted;
-	struct bj_wire_reply hello;
-};
 
 /* --- the starter ------------------------------------------------------------------------------ */
 
@@ -214,6 +205,10 @@ __attribute__((noreturn)) static void starter(int control_fd, int caller,
 	} else {
 		/* The front must see the launcher's end as an end of file. */
 		close(FD_CONTROL);
+		/* The front may be gone before us: what ends the rest of its session does not keep
+		 * us from cleaning up. */
+		signal(SIGTERM, SIG_IGN);
+		signal(SIGHUP, SIG_IGN);
 		serve_maps(sync, &ids, pid);
 		/* All that is left to do is to wait and to remove directories, which the top of
 		 * a cgroup hierarchy allows to nobody without this capability. */
@@ -227,102 +222,25 @@ __attribute__((noreturn)) static void starter(int control_fd, int caller,
 
 /* --- the front -------------------------------------------------------------------------------- */
 
-int bj_launcher_new(const struct bj_launch_settings *settings, struct bj_launcher **ret,
+struct body {
+	const struct bj_launch_settings *settings;
+	int caller;
+};
+
+static void run_body(int control, void *body_ptr)
+{
+	const struct body *body = body_ptr;
+
+	starter(control, body->caller, body->settings);
+}
+
+int bj_launcher_new(const struct bj_launch_settings *settings, struct bj_process **ret,
 		    struct bj_err *err)
 {
-	int pair[2];
-
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
-		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot make a socket pair");
-	AUTO_FD int ours = pair[0];
-	AUTO_FD int theirs = pair[1];
 	AUTO_FD int caller = settings->bound ? pidfd_open(getpid(), 0) : -1;
+	struct body body = { .settings = settings, .caller = caller };
+
 	if (settings->bound && caller < 0)
 		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot watch the own process");
-	struct bj_launcher *l = calloc(1, sizeof(*l));
-	if (!l)
-		return bj_err_set(err, BJ_E_SYSTEM, ENOMEM, "cannot start the launcher");
-	l->starter = fork();
-	if (l->starter == 0)
-		starter(theirs, caller, settings);
-	if (l->starter < 0) {
-		free(l);
-		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot start the launcher");
-	}
-	pthread_mutex_init(&l->lock, NULL);
-	l->control = bj_take_fd(&ours);
-	*ret = l;
-	return 0;
-}
-
-int bj_launcher_release(struct bj_launcher *l, pid_t *ret_starter)
-{
-	const int control = l->control;
-
-	*ret_starter = l->starter;
-	pthread_mutex_destroy(&l->lock);
-	free(l);
-	return control;
-}
-
-int bj_launcher_adopt(int control_take, struct bj_launcher **ret, struct bj_err *err)
-{
-	struct bj_launcher *l = calloc(1, sizeof(*l));
-
-	if (!l) {
-		close(control_take);
-		return bj_err_set(err, BJ_E_SYSTEM, ENOMEM, "cannot hold the launcher");
-	}
-	pthread_mutex_init(&l->lock, NULL);
-	l->control = control_take;
-	*ret = l;
-	return 0;
-}
-
-static int read_hello(struct bj_launcher *l, struct bj_err *err)
-{
-	size_t n_fds;
-	int fd;
-	const ssize_t n = bj_fd_recv(l->control, &l->hello, sizeof(l->hello), &fd, 0, &n_fds, 0);
-
-	if (n != sizeof(l->hello) || l->hello.magic != BJ_WIRE_MAGIC)
-		return bj_err_set(err, BJ_E_SYSTEM, n < 0 ? (int)-n : 0,
-				  "the launcher died before it was up; run `belljar doctor`");
-	l->greeted = true;
-	return 0;
-}
-
-int bj_launcher_ready(struct bj_launcher *l, unsigned int *ret_swept, struct bj_err *err)
-{
-	pthread_mutex_lock(&l->lock);
-
-	const int r = l->greeted ? 0 : read_hello(l, err);
-
-	pthread_mutex_unlock(&l->lock);
-	if (r < 0)
-		return r;
-	if (l->hello.err.code) {
-		if (err)
-			*err = l->hello.err;
-		return -l->hello.err.code;
-	}
-	if (ret_swept)
-		*ret_swept = l->hello.swept;
-	return 0;
-}
-
-int bj_launcher_socket(const struct bj_launcher *l)
-{
-	return l->control;
-}
-
-void bj_launcher_free(struct bj_launcher *l)
-{
-	if (!l)
-		return;
-	close(l->control);
-	while (l->starter > 0 && waitpid(l->starter, NULL, 0) < 0 && errno == EINTR)
-		;
-	pthread_mutex_destroy(&l->lock);
-	free(l);
+	return bj_process_new("launcher", run_body, &body, ret, err);
 }

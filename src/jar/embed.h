@@ -9,5 +9,5 @@ extern const char bj_embed_harness[], bj_embed_boot[];
 extern const char bj_embed_program[];
 extern const unsigned long bj_embed_program_size;
 
-extern const char bj_embed_init[];    /* the jar's init, a static ELF file */
+extern const char bj_embed_init[]; /* the jar's init, a static ELF file */
 extern const unsigned long bj_embed_init_size;

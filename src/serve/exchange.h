@@ -34,6 +34,7 @@ enum { BJ_ANSWER_HEADERS = 4, BJ_ANSWER_HEADER_SIZE = 128 };
 
 struct bj_answer {
 	unsigned int status;
+	unsigned int route; /* place in the table of routes, from 1; 0: none */
 	const char *type; /* media type; static */
 	char *body;       /* owned, unless @body_static */
 	size_t size;

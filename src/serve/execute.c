@@ -8,6 +8,7 @@
  * connection's thread goes on to answer. */
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/err.h"
 #include "serve/order.h"
 #include "serve/service.h"
@@ -63,7 +64,7 @@ static void end_without_turn(struct job *job, int code)
 	while (NO_TURN[i].code && NO_TURN[i].code != code)
 		i++;
 	if (code == -BJ_E_LIMIT)
-		job->service->metrics.refused++;
+		job->service->metrics.denials[BJ_DENIAL_QUEUE_FULL]++;
 	bj_execution_end(job->x, NULL, NO_TURN[i].problem, NO_TURN[i].text);
 }
 
@@ -74,6 +75,7 @@ static void run(struct job *job)
 	struct bj_spec *spec = &job->order.spec;
 	struct bj_result *result = NULL;
 	struct bj_err err = { 0 };
+	const uint64_t came = bj_clock_now();
 	struct bj_turn place;
 	const int turn = bj_turns_enter(s->turns, spec->tenant, bj_hangup_fd(job->hangup), &place);
 
@@ -82,6 +84,7 @@ static void run(struct job *job)
 		bj_runs_ended(s->runs);
 		return;
 	}
+	bj_metrics_wait(&s->metrics, place.began - came);
 	memcpy(spec->id, job->x->id, sizeof(spec->id));
 	spec->cancel_fd = bj_hangup_fd(job->hangup);
 	spec->on_event = on_event;
@@ -418,7 +421,7 @@ void bj_execute_post(struct bj_service *service, const struct bj_request *reques
 
 	/* Nobody waits for these: say no now, not in their records. */
 	if (mode != SYNC && bj_turns_full(service->turns, job.order.spec.tenant)) {
-		service->metrics.refused++;
+		service->metrics.denials[BJ_DENIAL_QUEUE_FULL]++;
 		bj_problem_answer(answer, BJ_PROBLEM_QUEUE_FULL,
 				  "the queue is full; try again later");
 		return;

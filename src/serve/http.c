@@ -184,7 +184,7 @@ static enum MHD_Result send_answer(struct bj_conn *conn, struct MHD_Connection *
 	for (size_t i = 0; i < answer->n_headers; i++)
 		http->mhd.add_response_header(response, answer->headers[i].name,
 					      answer->headers[i].value);
-	bj_metrics_answer(&http->service->metrics, answer->status);
+	bj_metrics_answer(&http->service->metrics, answer->route, answer->status);
 
 	const enum MHD_Result r = http->mhd.queue_response(connection, answer->status, response);
 

@@ -45,13 +45,15 @@ static void get_metrics(struct bj_service *s, const struct bj_request *req, cons
 			struct bj_answer *answer)
 {
 	struct bj_gauges g = { .ready = bj_service_ready(s),
-			       .started_unix_ms = s->started_unix_ms };
+			       .started_unix_ms = s->started_unix_ms,
+			       .route = bj_service_route };
 	struct bj_buf buf = { 0 };
 	unsigned int live;
 
 	(void)req, (void)id;
 	bj_turns_count(s->turns, &g.running, &g.waiting);
 	bj_runs_count(s->runs, &live, &g.known);
+	bj_service_gauges(s, &g);
 	bj_metrics_print(&s->metrics, &g, &buf);
 	bj_answer_take(answer, 200, BJ_TYPE_METRICS, bj_buf_take(&buf));
 }
@@ -220,6 +222,17 @@ static const struct {
 	{ "GET", "/openapi.json", get_openapi },
 };
 
+_Static_assert(BJ_ARRAY_SIZE(ROUTES) < BJ_METRICS_ROUTES, "raise BJ_METRICS_ROUTES");
+
+bool bj_service_route(unsigned int i, const char **ret_method, const char **ret_path)
+{
+	if (i < 1 || i > BJ_ARRAY_SIZE(ROUTES))
+		return false;
+	*ret_method = ROUTES[i - 1].method;
+	*ret_path = ROUTES[i - 1].path;
+	return true;
+}
+
 /* Whether @path is of the form @pattern; what stands for {id} goes to @id. */
 static bool path_fits(const char *pattern, const char *path, char id[BJ_RUN_ID])
 {
@@ -250,6 +263,7 @@ void bj_service_handle(struct bj_service *s, const struct bj_request *req, struc
 			continue;
 		if (strcmp(ROUTES[i].method, req->method) == 0) {
 			ROUTES[i].handle(s, req, id, answer);
+			answer->route = (unsigned int)i + 1;
 			return;
 		}
 		bj_buf_printf(&allowed, "%s%s", allowed.size ? ", " : "", ROUTES[i].method);

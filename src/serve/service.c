@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "serve/service.h"
 
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/err.h"
+#include "check/layer.h"
+#include "check/rules.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -12,6 +15,7 @@ int bj_service_init(struct bj_service *s, struct bj_err *err)
 	*s = (struct bj_service){ .runs = bj_runs_new(),
 				  .turns = bj_turns_new(0, 0),
 				  .started_unix_ms = bj_clock_unix_ms() };
+	bj_metrics_init(&s->metrics);
 	pthread_mutex_init(&s->lock, NULL);
 	pthread_cond_init(&s->idle, NULL);
 	if (!s->runs || !s->turns) {
@@ -34,8 +38,21 @@ void bj_service_done(struct bj_service *s)
 	drop(s->current);
 	bj_runs_free(s->runs);
 	bj_turns_free(s->turns);
+	bj_metrics_done(&s->metrics);
 	pthread_mutex_destroy(&s->lock);
 	pthread_cond_destroy(&s->idle);
+}
+
+/* Findings are counted by the rules that this engine can find. */
+static void know_rules(struct bj_service *s, const struct belljar *bj)
+{
+	AUTO_FREE const struct bj_rule **rules = NULL;
+	size_t n = 0;
+
+	if (bj_rules_list(bj->checker, &rules, &n, NULL) < 0)
+		return;
+	for (size_t i = 0; i < n; i++)
+		bj_metrics_know_rule(&s->metrics, rules[i]->id);
 }
 
 void bj_service_use(struct bj_service *s, struct belljar *bj_take)
@@ -51,6 +68,7 @@ void bj_service_use(struct bj_service *s, struct belljar *bj_take)
 	bj_runs_configure(s->runs, set->keep, set->keep_time_ms, set->keep_output);
 	bj_turns_resize(s->turns, set->concurrency, set->queue);
 	s->metrics.engines++;
+	know_rules(s, bj_take);
 	pthread_mutex_lock(&s->lock);
 
 	struct bj_generation *old = s->current;
@@ -131,4 +149,17 @@ void bj_service_stop(struct bj_service *s, uint64_t grace_ms)
 		return;
 	bj_runs_cancel_all(s->runs);
 	wait_idle(s, bj_clock_now() + UINT64_C(5000000000));
+}
+
+void bj_service_gauges(struct bj_service *s, struct bj_gauges *gauges)
+{
+	pthread_mutex_lock(&s->lock);
+	if (s->current) {
+		const struct bj_settings *set = s->current->bj->settings;
+
+		gauges->max_running = set->serve.concurrency;
+		gauges->max_waiting = set->serve.queue;
+		gauges->warm_slots = set->warm_slots;
+	}
+	pthread_mutex_unlock(&s->lock);
 }

@@ -50,6 +50,12 @@ void bj_service_stop(struct bj_service *service, uint64_t grace_ms);
 void bj_service_handle(struct bj_service *service, const struct bj_request *request,
 		       struct bj_answer *answer);
 
+/* The route @i (from 1) of the table, for labels and tests; false past its end. */
+bool bj_service_route(unsigned int i, const char **ret_method, const char **ret_path);
+
+/* What the engine in use says about limits and errors. */
+void bj_service_gauges(struct bj_service *service, struct bj_gauges *gauges);
+
 /* POST /v1/executions, POST /v1/check. */
 void bj_execute_post(struct bj_service *service, const struct bj_request *request,
 		     struct bj_answer *answer);

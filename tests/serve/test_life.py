@@ -349,7 +349,7 @@ def test_an_ordinary_user_has_a_service_of_their_own(tmp_path_factory):
         done = subprocess.run([BELLJAR, "run", "-l", "bash", "-"], input=b"echo yours", **who,
                               env=env, capture_output=True, timeout=60)
         assert (done.returncode, done.stdout) == (0, b"yours\n")
-        assert it.metrics()['belljar_runs_total{cause="exited"}'] == 2
+        assert it.metrics()['belljar_runs_total{backend="native",cause="exited"}'] == 2
     finally:
         process.terminate()
         assert process.wait(20) == 0

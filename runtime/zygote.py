@@ -55,6 +55,8 @@ def take_arguments(lib):
 
 
 def slot(lib):
+    global end
+    end = lib.bj_slot_exit
     if lib.bj_slot_seal() != 0:
         posix._exit(1)
     prepare()

@@ -6,6 +6,7 @@
 #include "base/err.h"
 #include "base/fd.h"
 #include "jar/collect.h"
+#include "jar/farewell.h"
 #include "jar/layers.h"
 #include "jar/script.h"
 #include "jar/sys.h"
@@ -14,6 +15,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -350,6 +352,17 @@ static void handle_pid(struct bj_jar *jar)
 	}
 }
 
+/* The waiting interpreter has sent what hears its last call, if this kernel has such a thing. */
+static void take_listener(struct bj_jar *jar)
+{
+	size_t n_fds = 0;
+	char word;
+	int fd = -1;
+
+	if (bj_fd_recv(jar->slot_fd, &word, 1, &fd, 1, &n_fds, MSG_DONTWAIT) == 1 && n_fds == 1)
+		jar->watch[BJ_JAR_EV_LAST] = fd;
+}
+
 /* The process is sealed. Its pid was told before; a zygote that died in between told none, and then
  * nobody could wait for it. */
 static void sealed(struct bj_jar *jar)
@@ -368,6 +381,7 @@ static void sealed(struct bj_jar *jar)
 	if (jar->warm) {
 		jar->phase = BJ_JAR_WAITING;
 		jar->deadline = 0;
+		take_listener(jar);
 		return;
 	}
 	jar->phase = BJ_JAR_RUNNING;
@@ -480,6 +494,33 @@ static void handle_main(struct bj_jar *jar, const struct bj_jar_ground *ground)
 	}
 }
 
+/* The script's process says that it ends. When nothing else is left of the script that is the end:
+ * its process is never let on, and dies with the jar. Otherwise the call goes on, and the kernel
+ * tells the rest. */
+static void handle_last(struct bj_jar *jar)
+{
+	const int fd = jar->watch[BJ_JAR_EV_LAST];
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+	uint64_t id = 0;
+	int code = 0;
+
+	if (poll(&p, 1, 0) == 1 && !(p.revents & POLLIN)) {
+		unwatch(jar, BJ_JAR_EV_LAST); /* nobody is left to hear */
+		return;
+	}
+	if (!bj_farewell_hear(fd, jar->main_pid, &code, &id))
+		return;
+	jar->exited = jar->phase == BJ_JAR_RUNNING && !jar->dying && jar->out_fd < 0;
+	jar->reply.wait_status = W_EXITCODE(code, 0);
+	jar->reply.duration_ns = bj_clock_now() - jar->started;
+	if (jar->exited && bj_jar_reply_early(jar)) {
+		end_init(jar);
+		return;
+	}
+	jar->exited = false;
+	bj_farewell_go_on(fd, id);
+}
+
 static void handle_collect(struct bj_jar *jar)
 {
 	struct rusage usage;
@@ -533,6 +574,9 @@ void bj_jar_handle(struct bj_jar *jar, const struct bj_jar_ground *ground, enum 
 		break;
 	case BJ_JAR_EV_REPORT:
 		handle_report(jar, ground);
+		break;
+	case BJ_JAR_EV_LAST:
+		handle_last(jar);
 		break;
 	case BJ_JAR_EV_MAIN:
 		handle_main(jar, ground);
@@ -598,8 +642,11 @@ static void send_reply(struct bj_jar *jar)
 
 bool bj_jar_reply_early(struct bj_jar *jar)
 {
-	if (jar->replied || !jar->main_gone || jar->collecting || jar->failed || !jar->cgroup ||
-	    jar->reply.cause != BJ_CAUSE_NONE || bj_cgroup_population(jar->cgroup) != 0)
+	const uint64_t left = jar->exited && !jar->main_gone;
+
+	if (jar->replied || !(jar->main_gone || jar->exited) || jar->collecting || jar->failed ||
+	    !jar->cgroup || jar->reply.cause != BJ_CAUSE_NONE ||
+	    bj_cgroup_population(jar->cgroup) != left)
 		return false;
 	complete_reply(jar);
 	jar->reply.cleanup_ok = 1;

@@ -43,6 +43,7 @@ enum bj_jar_event {
 	BJ_JAR_EV_SYNC,    /* init reports that the jar is built */
 	BJ_JAR_EV_PID,     /* the pid of the script's process */
 	BJ_JAR_EV_REPORT,  /* the script's process reports */
+	BJ_JAR_EV_LAST,    /* the script's last call, before the kernel tears it down */
 	BJ_JAR_EV_MAIN,    /* the script ended */
 	BJ_JAR_EV_INIT,    /* init ended: all processes are gone */
 	BJ_JAR_EV_COLLECT, /* the collector ended */
@@ -74,6 +75,7 @@ struct bj_jar {
 	uint64_t started, deadline; /* clock nanoseconds; deadline 0: none */
 	struct bj_wire_reply reply; /* grows into the last message */
 	bool main_gone, dying, collecting;
+	bool exited;  /* the script has ended; its process stands in its last call, for ever */
 	bool replied; /* the front has its last message */
 	bool failed;  /* err in the reply says why */
 };

@@ -102,6 +102,10 @@ void pool_zygote_dead(struct launcher *l)
 {
 	if (!l->pool.zygote.ready)
 		l->pool.zygote_failures++;
+	/* To close them is not enough: a child on its way to exec may hold copies, and then the
+	 * next zygote would die of the events of this one. */
+	epoll_ctl(l->epoll, EPOLL_CTL_DEL, l->pool.zygote.sock, NULL);
+	epoll_ctl(l->epoll, EPOLL_CTL_DEL, l->pool.zygote.pidfd, NULL);
 	bj_zygote_stop(&l->pool.zygote);
 }
 

@@ -12,10 +12,12 @@
 #include "base/err.h"
 #include "base/fd.h"
 #include "jar/exec.h"
+#include "jar/farewell.h"
 #include "jar/layers.h"
 #include "jar/mounts.h"
 #include "jar/script.h"
 #include "jar/sys.h"
+#include "warm/borrow.h"
 #include "warm/spawn.h"
 
 #include <dlfcn.h>
@@ -37,6 +39,7 @@ int bj_slot_seal(void);
 int bj_slot_ready(void);
 int bj_slot_wait(void);
 int bj_slot_count(int kind);
+void bj_slot_exit(int code);
 const char *bj_slot_text(int kind, int i);
 
 enum { FD_SLOT = 3, FD_REPORT = 4, FD_FIRST_UNUSED = 5 };
@@ -71,14 +74,14 @@ static int join(const struct bj_spawn *msg, const int *fds, struct bj_err *err)
 	return 0;
 }
 
-/* In the helper. Returns true in the new process only; the helper tells its pid and ends. */
-static bool fork_into(const struct bj_spawn *msg, const int *fds, int pid_fd)
+/* In the helper, which stands in the zygote's own memory. Returns true in the new process only; the
+ * helper tells its pid and ends. The last fork is glibc's, so that its handlers run. */
+__attribute__((noinline)) static bool fork_into(const struct bj_spawn *msg, const int *fds,
+						int pid_fd)
 {
 	struct bj_seal_report report = { .failed = 1 };
 
 	if (join(msg, fds, &report.err) == 0) {
-		call_python("PyOS_BeforeFork");
-
 		const pid_t pid = fork();
 
 		if (pid == 0) {
@@ -113,7 +116,7 @@ static void pass_pid_on(pid_t helper, int from, int to)
 static int serve_one(void)
 {
 	struct bj_spawn msg;
-	int fds[BJ_SPAWN_MAX], own[2], pidfd = -1;
+	int fds[BJ_SPAWN_MAX], own[2];
 	size_t n = 0;
 	const ssize_t got =
 		bj_fd_recv(BJ_ZYGOTE_SOCKET, &msg, sizeof(msg), fds, BJ_SPAWN_MAX, &n, 0);
@@ -123,17 +126,24 @@ static int serve_one(void)
 	    pipe2(own, O_CLOEXEC) < 0)
 		return -1;
 
-	const pid_t helper = bj_sys_clone3(0, &pidfd, msg.has_birth ? fds[BJ_SPAWN_FIXED] : -1);
+	struct clone_args args = { .flags = BJ_BORROW_FLAGS, .exit_signal = SIGCHLD };
+
+	if (msg.has_birth) {
+		args.flags |= CLONE_INTO_CGROUP;
+		args.cgroup = (uint64_t)fds[BJ_SPAWN_FIXED];
+	}
+	call_python("PyOS_BeforeFork");
+
+	const long helper = bj_borrow_call(&args, sizeof(args));
 
 	if (helper == 0 && fork_into(&msg, fds, own[1]))
 		return 1;
+	call_python("PyOS_AfterFork_Parent");
 	close(own[1]);
-	pass_pid_on(helper, own[0], fds[BJ_SPAWN_PID]);
+	pass_pid_on((pid_t)helper, own[0], fds[BJ_SPAWN_PID]);
 	close(own[0]);
 	for (size_t i = 0; i < n; i++)
 		close(fds[i]);
-	if (pidfd >= 0)
-		close(pidfd);
 	return 0;
 }
 
@@ -181,6 +191,17 @@ static int enter(struct bj_err *err)
 	return place_fds(err);
 }
 
+/* Give the launcher what hears our last call. */
+static void send_listener(void)
+{
+	const int fd = bj_farewell_listen();
+
+	if (fd < 0)
+		return;
+	bj_fd_send(FD_SLOT, "l", 1, &fd, 1);
+	close(fd);
+}
+
 EXPORT int bj_slot_seal(void)
 {
 	struct bj_seal_report *report = &slot.report;
@@ -191,6 +212,7 @@ EXPORT int bj_slot_seal(void)
 		bj_fd_write_all(slot.report_fd, report, sizeof(*report));
 		return -1;
 	}
+	send_listener();
 	r = bj_seal_self(&slot.limits, -1, report);
 	/* The change of uid hid our own /proc/self from us; an exec would have shown it again. */
 	if (r == 0 && prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) < 0) {
@@ -268,4 +290,9 @@ EXPORT int bj_slot_count(int kind)
 EXPORT const char *bj_slot_text(int kind, int i)
 {
 	return kind == 0 ? slot.exec.args[i] : slot.exec.env[i];
+}
+
+EXPORT void bj_slot_exit(int code)
+{
+	bj_farewell_say(code);
 }

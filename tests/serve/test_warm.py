@@ -11,7 +11,7 @@ import pytest
 
 from serving import BELLJAR, Service
 
-SETTINGS = "warm:\n  slots: 4\ncheck:\n  policy: off\n"
+SETTINGS = "warm:\n  slots: 4\n  preload: json,re,random\ncheck:\n  policy: off\n"
 
 # What a script can see of how it was started, how it ends, and what it leaves behind.
 SAME = {

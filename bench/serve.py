@@ -1,0 +1,310 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The lines about the service: waiting interpreters, bursts, memory.
+
+Requests go through serve_bench, a small C client on a kept connection, or through `belljar run`,
+which finds the service by itself; each line says which.
+"""
+import contextlib
+import io
+import json
+import os
+import pathlib
+import secrets
+import socket
+import statistics
+import subprocess
+import sys
+import tarfile
+import tempfile
+import time
+
+TOP = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(TOP / "tests/docker"))
+
+HELLO = "print(1)\n"
+NUMPY = "import numpy\nprint(int(numpy.arange(5).sum()))\n"
+TABLES = "import numpy, pandas\nprint(int(pandas.Series(numpy.arange(5)).sum()))\n"
+PYTHON = "/usr/bin/python3"
+BASH = "/usr/bin/bash"
+
+
+class Service:
+    """`belljar serve` with settings of its own, ended by its pid."""
+
+    def __init__(self, belljar, client, **settings):
+        self.belljar, self.client, self.settings = belljar, client, settings
+
+    def __enter__(self):
+        self.stack = contextlib.ExitStack()
+        self.folder = self.stack.enter_context(tempfile.TemporaryDirectory(prefix="bj-bench-"))
+        self.socket = f"{self.folder}/{secrets.token_hex(4)}.sock"
+        lines = [f"{key}: {value}" for key, value in self.settings.items()]
+        config = pathlib.Path(self.folder, "config.yaml")
+        config.write_text("\n".join(["log_level: error", *lines]) + "\n")
+        notes = self.stack.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM))
+        notes.bind(f"{self.folder}/notify")
+        notes.settimeout(30)
+        self.process = subprocess.Popen(
+            [self.belljar, "serve", "--socket", self.socket, "--config", config],
+            env={**os.environ, "NOTIFY_SOCKET": f"{self.folder}/notify"})
+        self.stack.callback(self.stop)
+        while "READY=1" not in notes.recv(4096).decode():
+            pass
+        return self
+
+    def __exit__(self, *_):
+        self.stack.close()
+
+    def stop(self):
+        self.process.terminate()
+        self.process.wait(60)
+
+    def ask(self, script, language="python", count=1, connections=1, pause=0, word="", warm=False):
+        """([seconds], seconds in all). With @warm only answers of waiting interpreters count."""
+        body = pathlib.Path(self.folder, "body")
+        body.write_text(json.dumps({"script": script, "language": language}))
+        done = subprocess.run([self.client, self.socket, body, str(count), str(connections), str(pause), word],
+                              check=True, capture_output=True, text=True)
+        *rows, last = (line.split() for line in done.stdout.splitlines())
+        return [float(s) for s, was in rows if was == "1" or not warm], float(last[1])
+
+    def wait_warm(self, script=HELLO, language="python"):
+        """Until interpreters wait, and a moment more for all of them to be there."""
+        for _ in range(300):
+            if self.ask(script, language, warm=True)[0]:
+                break
+            time.sleep(0.1)
+        time.sleep(2)
+
+
+def bare(*command, env=None):
+    start = time.perf_counter()
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, env=env)
+    return time.perf_counter() - start
+
+
+def percentile(values, share):
+    return sorted(values)[min(len(values) - 1, int(len(values) * share))]
+
+
+class Table:
+    """Rows of what was measured, with what is asked of it."""
+
+    def __init__(self, title, note=""):
+        self.title, self.note = title, note
+        self.rows = []
+
+    def add(self, what, value, unit="", at_most=None, at_least=None):
+        met = (at_most is None or value <= at_most) and (at_least is None or value >= at_least)
+        asked = f"at most {at_most}" if at_most is not None else f"at least {at_least}" if at_least is not None else ""
+        self.rows.append((what, f"{value:.3g} {unit}".strip(), asked, met))
+        print(f"bench: {what}: {value:.3g} {unit} {asked} {'' if met else 'MISSED'}", flush=True)
+
+    def missed(self):
+        return [row for row in self.rows if not row[3]]
+
+    def lines(self):
+        yield f"## {self.title}\n"
+        if self.note:
+            yield self.note + "\n"
+        yield "| | measured | asked | |\n|---|---|---|---|"
+        for what, value, asked, met in self.rows:
+            yield f"| {what} | {value} | {asked} | {('met' if met else 'missed') if asked else ''} |"
+        yield ""
+
+
+def against_bare(table, service, name, script, language, command, rounds, limit, p99=None):
+    """One request after the other, with rests, while the bare command takes turns."""
+    ours, theirs = [], []
+    for _ in range(rounds):
+        ours += service.ask(script, language, count=15, pause=15, word='"stdout":"1\\n"')[0]
+        theirs += [bare(*command) for _ in range(8)]
+    p50, base = statistics.median(ours), statistics.median(theirs)
+    table.add(f"bare {name}, p50", base * 1e3, "ms")
+    table.add(f"sealed {name} through the socket, p50", p50 * 1e3, "ms")
+    table.add(f"the same, p99", percentile(ours, 0.99) * 1e3, "ms", at_most=p99)
+    table.add(f"sealed {name} over bare, p50", p50 / base, at_most=limit)
+
+
+def latency(belljar, client, rounds):
+    table = Table("Waiting interpreters, one run at a time",
+                  "Asked by a C client on a kept connection, check included, 15 ms of rest between two runs.")
+    hello = [PYTHON, "-I", "-c", "print(1)"]
+    with Service(belljar, client, warm="{slots: 8}") as service:
+        service.wait_warm()
+        against_bare(table, service, "python3 -I -c", HELLO, "python", hello, rounds, 0.10, 5)
+        with tempfile.NamedTemporaryFile("w", suffix=".py") as file:
+            file.write(HELLO)
+            file.flush()
+            env = {**os.environ, "BELLJAR_SERVE_SOCKET": service.socket}
+            seconds = [bare(belljar, "run", file.name, env=env) for _ in range(rounds * 5)]
+        table.add("the same through `belljar run`, p50", statistics.median(seconds) * 1e3, "ms")
+        service.wait_warm("echo 1\n", "bash")
+        against_bare(table, service, "bash -c", "echo 1\n", "bash", [BASH, "-c", "echo 1"], rounds, 1.3)
+    with Service(belljar, client, warm="{slots: 0, jars: 8}") as service:
+        service.ask(HELLO)
+        time.sleep(2)
+        against_bare(table, service, "python3 -I -c with every slot busy", HELLO, "python", hello, rounds, 0.40)
+    return table
+
+
+def modules(belljar, client, rounds):
+    table = Table("Preloaded modules", "Debian's python3-numpy and python3-pandas; C client, kept connections.")
+    names = "{slots: 100, preload: 'json,re,random,numpy,pandas'}"
+    with Service(belljar, client, warm=names, serve="{concurrency: 200}") as service:
+        service.wait_warm(TABLES)
+        wait_slots(service, 100)
+        times = []
+        for _ in range(max(3, rounds // 4)):
+            times.append(service.ask(NUMPY, count=100, connections=100, word='"stdout":"10\\n"')[1])
+            wait_slots(service, 100)
+        table.add("100 runs with numpy at once, all answered, median", statistics.median(times) * 1e3, "ms",
+                  at_most=150)
+        ours, theirs = [], []
+        for _ in range(rounds):
+            ours += service.ask(TABLES, count=5, pause=20, word='"stdout":"10\\n"')[0]
+            theirs.append(bare(PYTHON, "-I", "-c", TABLES))
+    table.add("bare `import numpy, pandas`, p50", statistics.median(theirs) * 1e3, "ms")
+    table.add("sealed, p50", statistics.median(ours) * 1e3, "ms")
+    table.add("bare over sealed", statistics.median(theirs) / statistics.median(ours), at_least=30)
+    return table
+
+
+def docker_rate(runs):
+    """Containers a second with Debian's engine: one static program, two at a time."""
+    from engine import Daemon
+
+    folder = tempfile.mkdtemp(prefix="bjd-", dir="/var/tmp")
+    daemon = Daemon(folder)
+    try:
+        daemon.start()
+        image = io.BytesIO()
+        with tarfile.open(fileobj=image, mode="w") as tar:
+            tar.add("/bin/busybox", "busybox")
+        docker = ["docker", "-H", daemon.url]
+        subprocess.run([*docker, "import", "-", "hello"], input=image.getvalue(), check=True, stdout=subprocess.DEVNULL)
+        one = [*docker, "run", "--rm", "--network", "none", "hello", "/busybox", "echo", "1"]
+        bare(*one)
+        start, live = time.perf_counter(), []
+        for _ in range(runs):
+            if len(live) == 2:
+                live.pop(0).wait()
+            live.append(subprocess.Popen(one, stdout=subprocess.DEVNULL))
+        for process in live:
+            process.wait()
+        return runs / (time.perf_counter() - start)
+    finally:
+        daemon.remove()
+
+
+def throughput(belljar, client, rounds):
+    table = Table("Sustained", "Fresh jars, each used once: four kept connections, no rest; Python hello, check "
+                  "included. Docker runs a static `echo`, two at a time, in the same minutes.")
+    rates = []
+    with Service(belljar, client, warm="{slots: 32}") as service:
+        service.wait_warm()
+        for _ in range(3):
+            count = 100 * rounds
+            rates.append(count / service.ask(HELLO, count=count, connections=4, word='"stdout":"1\\n"')[1])
+    table.add("jars a second", statistics.median(rates), at_least=400)
+    if os.geteuid() == 0 and os.path.exists("/usr/sbin/dockerd"):
+        docker = docker_rate(max(6, rounds))
+        table.add("`docker run` a second", docker)
+        table.add("jars over `docker run`", statistics.median(rates) / docker, at_least=50)
+    return table
+
+
+# --- memory -----------------------------------------------------------------------------------
+
+
+def below(pid):
+    try:
+        own = pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    except OSError:
+        return []
+    return [p for child in own for p in (int(child), *below(int(child)))]
+
+
+def waiting(service):
+    """{pid: (name, PSS in MiB)} of the processes in jars: those in a pid namespace of their own."""
+    found = {}
+    for pid in below(service.process.pid):
+        with contextlib.suppress(OSError, IndexError, StopIteration):
+            status = dict(line.split(":\t", 1) for line in open(f"/proc/{pid}/status"))
+            if len(status["NSpid"].split()) < 3:
+                continue
+            with open(f"/proc/{pid}/smaps_rollup") as rollup:
+                pss = next(int(line.split()[1]) for line in rollup if line.startswith("Pss:"))
+            found[pid] = (status["Name"].strip(), pss / 1024)
+    return found
+
+
+def wait_slots(service, count):
+    for _ in range(600):
+        names = [name for name, _ in waiting(service).values()]
+        if sum(name != "jar-init" for name in names) >= count:
+            break
+        time.sleep(0.1)
+    time.sleep(0.5)
+
+
+def memory(belljar, client, _rounds):
+    table = Table("Memory", "PSS of a process that waits in its jar; pages that it shares with its zygote are "
+                  "shared among all.")
+    with Service(belljar, client, warm="{slots: 40}") as service:
+        service.wait_warm()
+        wait_slots(service, 40)
+        found = waiting(service).values()
+    for name, limit in (("python3", 3), ("bash", 0.5)):
+        sizes = [pss for process, pss in found if process.startswith(name)]
+        if sizes:
+            table.add(f"{name} that waits, median of {len(sizes)}", statistics.median(sizes), "MiB", at_most=limit)
+    thousand(table, belljar, client)
+    return table
+
+
+def thousand(table, belljar, client):
+    """1,000 scripts alive at once: each answers only when all have been started."""
+    before = available()
+    start = time.perf_counter()
+    with Service(belljar, client, warm="{slots: 64}", limits="{timeout: 120}",
+                 serve="{concurrency: 1100, max_connections: 1200}") as service:
+        service.wait_warm()
+        run = subprocess.Popen([client, service.socket, sleeper(service), "1000", "1000", "0"],
+                               stdout=subprocess.PIPE, text=True)
+        alive, low = 0, before
+        while run.poll() is None:
+            time.sleep(1)
+            alive = max(alive, sum(name == "python3" for name, _ in scripts(service)))
+            low = min(low, available())
+        out = run.stdout.read().splitlines()
+    table.add("scripts alive at once", alive, at_least=1000)
+    table.add("memory taken meanwhile", (before - low) / 1024, "GiB", at_most=24)
+    table.add("of 1,000 answers, right ones", len(out) - 1, at_least=1000)
+    table.add("seconds in all", time.perf_counter() - start, "s")
+
+
+def scripts(service):
+    for pid in below(service.process.pid):
+        with contextlib.suppress(OSError):
+            status = dict(line.split(":\t", 1) for line in open(f"/proc/{pid}/status"))
+            if len(status["NSpid"].split()) >= 3:
+                yield status["Name"].strip(), pid
+
+
+def sleeper(service):
+    body = pathlib.Path(service.folder, "sleep")
+    body.write_text(json.dumps({"script": "import time\ntime.sleep(60)\nprint(1)\n", "language": "python"}))
+    return body
+
+
+def available():
+    """MiB."""
+    with open("/proc/meminfo", encoding="ascii") as info:
+        return next(int(line.split()[1]) for line in info if line.startswith("MemAvailable")) / 1024
+
+
+def tables(belljar, rounds):
+    client = str(pathlib.Path(belljar).parent.parent / "bench/serve_bench")
+    for measure in latency, modules, throughput, memory:
+        yield measure(belljar, client, rounds)

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* How the launcher learns that a waiting interpreter has done its script before the kernel has torn
+ * down its memory, which takes longer than a short script.
+ *
+ * The interpreter's last call is exit_group with a mark in the upper half of its argument, which
+ * the kernel ignores. A filter of its own stops that one call and tells the launcher. Ordinary
+ * exits, of the script and of what it starts, have no mark and go on as ever. A script may use the
+ * mark itself: it says then that it exits, is believed, and is killed. */
+
+/* In the interpreter, before it is sealed: load the filter. A descriptor that hears the last call,
+ * for the launcher; -1 when this kernel has none. Everything works without it. */
+int bj_farewell_listen(void);
+
+/* In the interpreter: the end. */
+__attribute__((noreturn)) void bj_farewell_say(int code);
+
+/* In the launcher: the last call of @pid is there. Its code in *@ret_code and the call in *@ret_id,
+ * or false when there is none; calls of other processes go on. */
+bool bj_farewell_hear(int fd, pid_t pid, int *ret_code, uint64_t *ret_id);
+
+/* Let the call @id be an ordinary exit. */
+void bj_farewell_go_on(int fd, uint64_t id);

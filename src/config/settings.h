@@ -67,6 +67,9 @@ struct bj_settings {
 	struct bj_strings warm_preload;    /* warm.preload */
 	char *seccomp;              /* seccomp: a profile file in Docker's format; NULL: ours */
 	char *image;                /* image; NULL or "host": the host's interpreters */
+	char *images_dir;           /* images.dir; NULL: found by who runs it */
+	uint64_t images_max_size;   /* images.max_size */
+	uint32_t images_max_files;  /* images.max_files */
 	struct bj_strings fallback; /* fallback: backends to try when the first is not there */
 	bool fallback_to_direct;    /* fallback_to_direct: direct at the end of that list */
 	char *docker_host;          /* docker.host; NULL: as the docker command finds it */

@@ -134,6 +134,14 @@ const struct bj_setting bj_table[] = {
 	  .help = "What /proc shows inside. pid shows only the processes of the run, compat the "
 		  "usual files too, none leaves it out." },
 
+	{ "images.dir", BJ_T_FILE, .optional = true, AT(images_dir), .value = "",
+	  .help = "Where images for the native jar are kept. Empty: images in the state directory, "
+		  "else /var/lib/belljar/images for root and the user's own data directory." },
+	{ "images.max_size", BJ_T_SIZE, AT(images_max_size), MIB, 64 * TIB, .value = "8GiB",
+	  .help = "The largest image that is imported, unpacked." },
+	{ "images.max_files", BJ_T_COUNT, AT(images_max_files), 16, 100000000, .value = "500000",
+	  .help = "The most files that an image may have." },
+
 	{ "warm.slots", BJ_T_COUNT, AT(warm_slots), 0, 1000, .value = "8",
 	  .help = "How many Python interpreters a service keeps waiting, sealed, each for one "
 		  "script. 0: every run starts its own." },

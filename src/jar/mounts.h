@@ -24,9 +24,10 @@ enum { BJ_JAR_UID = 65534, BJ_JAR_GID = 65534 };
 /* How a jar's /proc is mounted. */
 enum bj_mounts_proc { BJ_MOUNTS_PROC_PID, BJ_MOUNTS_PROC_COMPAT, BJ_MOUNTS_PROC_NONE };
 
-/* Build the template from the host's own system files and make it and a fresh /proc all that the
- * calling process sees. Needs CAP_SYS_ADMIN and a mount namespace of its own. */
-int bj_mounts_template(bool want_proc, struct bj_err *err);
+/* Build the template and make it and a fresh /proc all that the calling process sees. It comes from
+ * the host's own system files, or from the tree @image (an open directory; -1: the host's). Needs
+ * CAP_SYS_ADMIN and a mount namespace of its own. */
+int bj_mounts_template(int image, bool want_proc, struct bj_err *err);
 
 struct bj_mounts_jar {
 	uint64_t tmp_size;

@@ -189,12 +189,15 @@ static int attach_base(struct bj_err *err)
 	return bj_err_wrap(err, "no directory to build the jar's root on");
 }
 
-/* The template itself: a mount of its own, so that its root can be read-only for every jar. */
-static int attach_template(int base, struct bj_err *err)
+/* The template itself: a mount of its own, so that its root can be read-only for every jar. An
+ * image has all of it already but the devices. */
+static int attach_template(int image, int base, struct bj_err *err)
 {
 	static const char *const options[] = { "mode=0755", "size=16m", NULL };
 	AUTO_FD int root =
-		bj_mount_new("tmpfs", options, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV, err);
+		image >= 0
+			? bj_mount_clone(image, ".", READ_ONLY, err)
+			: bj_mount_new("tmpfs", options, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV, err);
 
 	if (root < 0)
 		return root;
@@ -203,10 +206,12 @@ static int attach_template(int base, struct bj_err *err)
 
 	const int r = bj_mount_attach(root, base, "jar", err);
 
-	return r < 0 ? r : fill_root(root, err);
+	if (r < 0)
+		return r;
+	return image >= 0 ? add_dev(root, err) : fill_root(root, err);
 }
 
-int bj_mounts_template(bool want_proc, struct bj_err *err)
+int bj_mounts_template(int image, bool want_proc, struct bj_err *err)
 {
 	/* Nothing we mount is seen outside, nothing mounted outside is seen here. */
 	if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
@@ -216,7 +221,7 @@ int bj_mounts_template(bool want_proc, struct bj_err *err)
 	if (base < 0)
 		return base;
 
-	int r = attach_template(base, err);
+	int r = attach_template(image, base, err);
 
 	if (r == 0 && want_proc)
 		r = attach_proc(base, err);

@@ -39,6 +39,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -126,17 +127,32 @@ static int give_up_root(const struct bj_launch_birth *birth, struct bj_err *err)
 	return 0;
 }
 
-static int build_ground(struct launcher *l, const struct bj_launch_birth *birth, struct bj_err *err)
+/* Open the image and hold it against removal: the lock lasts as long as this process. -1: there is
+ * none. */
+static int hold_image(const char *path, int *ret, struct bj_err *err)
 {
-	int r = 0;
+	const int fd = path ? open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
+
+	if (path && (fd < 0 || flock(fd, LOCK_SH | LOCK_NB) < 0))
+		return bj_err_set(err, BJ_E_NOT_FOUND, errno, "cannot use the image at %.100s",
+				  path);
+	*ret = fd;
+	return 0;
+}
+
+static int build_ground(struct launcher *l, const struct bj_launch_birth *birth, const char *image,
+			struct bj_err *err)
+{
+	int image_fd = -1;
+	int r = hold_image(image, &image_fd, err);
 
 	/* A session keyring of our own, empty: keys of the caller are not reachable from a jar. */
 	syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL);
 	be_quick();
-	if (!birth->root)
+	if (r == 0 && !birth->root)
 		r = give_up_root(birth, err);
 	if (r == 0)
-		r = bj_mounts_template(true, err);
+		r = bj_mounts_template(image_fd, true, err);
 	if (r == 0 && birth->root)
 		r = give_up_root(birth, err);
 	if (r == 0)
@@ -161,7 +177,8 @@ static int watch_others(struct launcher *l, struct bj_err *err)
 	return 0;
 }
 
-static int come_up(struct launcher *l, const struct bj_launch_birth *birth, struct bj_err *err)
+static int come_up(struct launcher *l, const struct bj_launch_birth *birth, const char *image,
+		   struct bj_err *err)
 {
 	struct epoll_event ev = { .events = EPOLLIN, .data.u64 = (uint64_t)BJ_EVENT_CONTROL << 32 };
 
@@ -174,7 +191,7 @@ static int come_up(struct launcher *l, const struct bj_launch_birth *birth, stru
 	if (!l->jars || l->epoll < 0 || epoll_ctl(l->epoll, EPOLL_CTL_ADD, l->control, &ev) < 0)
 		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot watch the control socket");
 
-	const int r = build_ground(l, birth, err);
+	const int r = build_ground(l, birth, image, err);
 
 	return r < 0 ? r : watch_others(l, err);
 }
@@ -487,7 +504,7 @@ void bj_launch_main(const struct bj_launch_birth *birth, const struct bj_launch_
 			  .zygote = { .pidfd = -1, .sock = -1 } },
 	};
 	struct bj_err err = { 0 };
-	const bool up = come_up(&l, birth, &err) == 0;
+	const bool up = come_up(&l, birth, settings->image, &err) == 0;
 
 	say_hello(&l, up ? NULL : &err);
 	if (up) {

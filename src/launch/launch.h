@@ -15,6 +15,7 @@ struct bj_launch_settings {
 	uint32_t uid_base, uid_count;
 	uint64_t required; /* layers that must hold */
 	const char *python, *bash;
+	const char *image; /* the tree that jars show instead of the host's; NULL: the host's */
 	enum bj_mounts_proc proc;
 	bool bound;                 /* the death of the caller ends the launcher */
 	uint32_t slots;             /* Python interpreters that wait for scripts; 0: none */

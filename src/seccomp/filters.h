@@ -10,8 +10,9 @@
  * default  profiles/default.json, the allow-list used when no custom profile is given
  * init     for the init of a jar, which loads it once it has started
  * collect  for the process that collects artifacts, which loads it once it has started
+ * import   for the process that unpacks a foreign image
  *
- * A call from another architecture, or with an x32 number, kills the process in all four.
+ * A call from another architecture, or with an x32 number, kills the process in all five.
  *
  * The floor relies on one thing that a filter cannot do: SIGSYS must be ignored (SIG_IGN) before
  * exec. The floor then keeps it so, and a process that died of SIGSYS was killed by a rule. */
@@ -21,7 +22,8 @@ struct bj_filter {
 	size_t size;      /* bytes */
 };
 
-extern const struct bj_filter bj_filter_floor, bj_filter_default, bj_filter_init, bj_filter_collect;
+extern const struct bj_filter bj_filter_floor, bj_filter_default, bj_filter_init, bj_filter_collect,
+	bj_filter_import;
 
 /* The longest program that the kernel takes: 4,096 instructions of 8 bytes. */
 enum { BJ_FILTER_MAX = 4096 * 8 };

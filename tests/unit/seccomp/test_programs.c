@@ -85,7 +85,8 @@ static void every_filter_kills_other_architectures(void **state)
 					   AUDIT_ARCH_X86_64 ^ AUDIT_ARCH_AARCH64 ^ NATIVE,
 					   AUDIT_ARCH_RISCV64 };
 	const struct bj_filter *const filters[] = { &bj_filter_floor, &bj_filter_default,
-						    &bj_filter_init, &bj_filter_collect };
+						    &bj_filter_init, &bj_filter_collect,
+						    &bj_filter_import };
 
 	(void)state;
 	for (size_t f = 0; f < sizeof(filters) / sizeof(filters[0]); f++) {

@@ -211,6 +211,8 @@ struct bj_result {
 	uint64_t peak_memory;
 	/* meta */
 	enum bj_backend_id runtime;
+	char *image;        /* what the interpreter came from; NULL: the host's own files */
+	char *image_digest; /* "sha256:..."; NULL: not known */
 	enum bj_backend_id fallback_from; /* with a reason: what was asked for and not there */
 	char *fallback_reason;            /* NULL: nothing was replaced */
 	enum bj_policy policy;

@@ -1,77 +1,72 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* `belljar image`: make the images that the backend docker runs in where no registry can be
- * reached. Packages of the distribution are unpacked into an archive, and the engine imports it. */
+/* `belljar image`: the images of the native jar, and stand-ins for an engine without a registry. */
 
-#include "docker/image.h"
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "cli/image_build.h"
 #include "cli/options.h"
 #include "config/settings.h"
+#include "image/store.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <spawn.h>
+#include <jansson.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/wait.h>
-
-extern char **environ;
-
-enum { REQUEST_MS = 600000, MAX_ARGS = 24 };
+#include <time.h>
 
 static const struct bj_option OPTIONS[] = {
-	{ .name = "docker", .help = "make images for the backend docker" },
+	{ .name = "name", .arg = "NAME", .help = "build, import: what the image is called" },
+	{ .name = "with",
+	  .arg = "MODULES",
+	  .help = "build: also these Python modules, as Debian has them" },
+	{ .name = "docker", .help = "build: stand-ins for the backend docker" },
 	{ .name = "host",
 	  .arg = "URL",
 	  .key = "docker.host",
-	  .help = "the engine to make them in" },
-	{ .name = "suite", .arg = "NAME", .help = "the Debian release to take; bookworm" },
-	{ .name = "mirror", .arg = "URL", .help = "where its packages are" },
+	  .help = "build --docker: the engine to make them in" },
+	{ .name = "suite", .arg = "NAME", .help = "build: the Debian release to take; bookworm" },
+	{ .name = "mirror", .arg = "URL", .help = "build: where its packages are" },
+	{ .name = "json", .help = "print JSON" },
 	{ .name = "config", .letter = 'c', .arg = "FILE", .help = "read this settings file" },
 	{ 0 },
 };
 
-/* What goes into the stand-in of a language. */
-static const struct {
-	const char *language;
-	const char *packages;
-	const char *command; /* what the image runs when nothing else is said */
-} STANDINS[] = {
-	[BJ_LANG_PYTHON] = { "python",
-			     "--include=base-files,bash,coreutils,dash,libpython3.11-stdlib,"
-			     "python3-minimal,python3.11-minimal,tzdata",
-			     "python3" },
-	[BJ_LANG_BASH] = { "bash",
-			   "--include=base-files,bash,coreutils,dash,findutils,gawk,grep,sed,"
-			   "diffutils,gzip,tar,bc",
-			   "bash" },
-};
+enum { MAX_PLAIN = 64 };
 
 struct request {
-	bool build, docker;
-	bool wanted[2];
-	const char *suite, *mirror, *config;
+	const char *plain[MAX_PLAIN]; /* what to do, and with what */
+	size_t n_plain;
+	struct bj_build build;
+	bool json;
+	const char *config;
 	struct bj_override override;
 	size_t n_overrides;
 };
 
 /* --- parsing ---------------------------------------------------------------------------------- */
 
-static int take_plain(struct request *req, const char *word, struct bj_err *err)
+static void take_option(struct request *req, const struct bj_parse *p)
 {
-	if (!req->build && strcmp(word, "build") == 0) {
-		req->build = true;
-		return 0;
+	const struct {
+		const char *name;
+		const char **to;
+	} texts[] = {
+		{ "name", &req->build.name },   { "with", &req->build.with },
+		{ "suite", &req->build.suite }, { "mirror", &req->build.mirror },
+		{ "config", &req->config },
+	};
+
+	if (p->option->key) {
+		req->override = (struct bj_override){ p->option->key, p->value, p->option->name };
+		req->n_overrides = 1;
 	}
-	for (size_t i = 0; req->build && i < BJ_ARRAY_SIZE(STANDINS); i++)
-		if (strcmp(word, STANDINS[i].language) == 0) {
-			req->wanted[i] = true;
-			return 0;
-		}
-	return bj_err_set(err, BJ_E_INVALID, 0,
-			  "cannot do %.40s: say `belljar image build --docker [python] [bash]`",
-			  word);
+	req->build.docker |= strcmp(p->option->name, "docker") == 0;
+	req->json |= strcmp(p->option->name, "json") == 0;
+	for (size_t i = 0; i < BJ_ARRAY_SIZE(texts); i++)
+		if (strcmp(p->option->name, texts[i].name) == 0)
+			*texts[i].to = p->value;
 }
 
 static int parse(int argc, char **argv, struct request *ret, struct bj_err *err)
@@ -80,113 +75,166 @@ static int parse(int argc, char **argv, struct request *ret, struct bj_err *err)
 	int r;
 
 	while ((r = bj_options_next(&p, OPTIONS, err)) > 0) {
-		if (!p.option)
-			r = take_plain(ret, p.value, err);
-		else if (p.option->key)
-			ret->override = (struct bj_override){ p.option->key, p.value, "host" },
-			ret->n_overrides = 1;
-		else if (strcmp(p.option->name, "docker") == 0)
-			ret->docker = true;
-		else if (strcmp(p.option->name, "suite") == 0)
-			ret->suite = p.value;
-		else if (strcmp(p.option->name, "mirror") == 0)
-			ret->mirror = p.value;
+		if (p.option)
+			take_option(ret, &p);
+		else if (ret->n_plain < MAX_PLAIN)
+			ret->plain[ret->n_plain++] = p.value;
 		else
-			ret->config = p.value;
-		if (r < 0)
-			return r;
+			return bj_err_set(err, BJ_E_INVALID, 0, "too many arguments");
 	}
-	if (r == 0 && (!ret->build || !ret->docker))
-		return bj_err_set(err, BJ_E_INVALID, 0,
-				  "say `belljar image build --docker [python] [bash]`");
-	if (!ret->wanted[BJ_LANG_PYTHON] && !ret->wanted[BJ_LANG_BASH])
-		ret->wanted[BJ_LANG_PYTHON] = ret->wanted[BJ_LANG_BASH] = true;
 	return r;
 }
 
-/* --- making ----------------------------------------------------------------------------------- */
+/* --- the words -------------------------------------------------------------------------------- */
 
-/* Run mmdebstrap with its output on @archive. */
-static int unpack(const struct request *req, size_t which, int archive, struct bj_err *err)
+static json_t *to_json(const struct bj_image_info *i)
 {
-	const char *argv[MAX_ARGS] = {
-		"mmdebstrap",
-		"--quiet",
-		"--variant=extract",
-		STANDINS[which].packages,
-		/* Names for the two users that a script meets, and nothing to read that it needs
-		 * not. */
-		"--customize-hook=printf 'root:x:0:0::/:/bin/sh\\n"
-		"nobody:x:65534:65534::/:/bin/sh\\n' > \"$1/etc/passwd\"",
-		"--customize-hook=printf 'root:x:0:\\nnogroup:x:65534:\\n' > \"$1/etc/group\"",
-		"--customize-hook=rm -rf \"$1/usr/share/doc\" \"$1/usr/share/man\" "
-		"\"$1/usr/share/locale\" \"$1/usr/share/info\" \"$1/var/cache/apt\"",
-		"--customize-hook=mkdir -p \"$1/tmp\" \"$1/work\" \"$1/script\" "
-		"\"$1/usr/local/bin\"",
-		"--format=tar",
-		req->suite ? req->suite : "bookworm",
-		"-",
-		req->mirror,
-		NULL,
-	};
-	posix_spawn_file_actions_t actions;
-	pid_t pid = 0;
-	int status = -1;
+	char digest[BJ_DIGEST_HEX + 8];
 
-	posix_spawn_file_actions_init(&actions);
-	posix_spawn_file_actions_adddup2(&actions, archive, STDOUT_FILENO);
-	/* It hands descriptors to a shell that knows only those of one digit. */
-	posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
+	snprintf(digest, sizeof(digest), "sha256:%s", i->digest);
+	return json_pack("{s:s?, s:s, s:I, s:I, s:I, s:I, s:s?, s:s?}", "name",
+			 i->name[0] ? i->name : NULL, "digest", digest, "size", (json_int_t)i->size,
+			 "files", (json_int_t)i->files, "layers", (json_int_t)i->layers, "created",
+			 (json_int_t)i->created, "python", i->python[0] ? i->python : NULL, "bash",
+			 i->bash[0] ? i->bash : NULL);
+}
 
-	const int r = posix_spawnp(&pid, argv[0], &actions, NULL, (char *const *)argv, environ);
+static int print_json(json_t *value, struct bj_err *err)
+{
+	AUTO_FREE char *text = value ? json_dumps(value, JSON_COMPACT) : NULL;
 
-	posix_spawn_file_actions_destroy(&actions);
-	if (r != 0)
-		return bj_err_set(err, BJ_E_NOT_FOUND, r,
-				  "cannot run mmdebstrap; install the package mmdebstrap");
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
-	if (status != 0)
-		return bj_err_set(err, BJ_E_SYSTEM, 0,
-				  "mmdebstrap could not unpack the packages (see above)");
+	json_decref(value);
+	if (!text)
+		return bj_err_set(err, BJ_E_SYSTEM, ENOMEM, "no memory");
+	puts(text);
 	return 0;
 }
 
-static int build(const struct request *req, struct bj_docker *docker, size_t which,
-		 struct bj_err *err)
+static int add_to_list(void *ctx, const struct bj_image_info *info)
 {
-	const char *dir = getenv("TMPDIR");
-	AUTO_FD int archive =
-		open(dir && dir[0] ? dir : "/var/tmp", O_RDWR | O_TMPFILE | O_CLOEXEC, 0600);
-
-	if (archive < 0)
-		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot make a temporary file");
-	fprintf(stderr, "belljar: unpacking packages for %s\n", bj_image_standins[which]);
-
-	const int r = unpack(req, which, archive, err);
-
-	if (r < 0)
-		return r;
-	fprintf(stderr, "belljar: importing %s\n", bj_image_standins[which]);
-	return bj_image_import(docker, bj_image_standins[which], STANDINS[which].command, archive,
-			       err);
+	return json_array_append_new(ctx, to_json(info));
 }
 
-static int build_all(const struct request *req, const char *host, struct bj_err *err)
+static int print_row(void *ctx, const struct bj_image_info *info)
 {
-	struct bj_docker docker = { 0 };
-	int r = bj_docker_open(&docker, host, REQUEST_MS, err);
+	const time_t created = (time_t)info->created;
+	char when[32] = "";
+	struct tm tm;
 
-	for (size_t i = 0; r == 0 && i < BJ_ARRAY_SIZE(STANDINS); i++) {
-		if (!req->wanted[i])
-			continue;
-		r = build(req, &docker, i, err);
-		if (r == 0)
-			printf("%s is ready: set docker.%s_image: %s\n", bj_image_standins[i],
-			       STANDINS[i].language, bj_image_standins[i]);
+	(void)ctx;
+	if (localtime_r(&created, &tm))
+		strftime(when, sizeof(when), "%Y-%m-%d %H:%M", &tm);
+	printf("%-32s %.12s %7.1f MiB  %-16s %-22s %s\n", info->name[0] ? info->name : "-",
+	       info->digest, (double)info->size / (1 << 20), when,
+	       info->python[0] ? info->python : "-", info->bash[0] ? info->bash : "-");
+	return 0;
+}
+
+static int list(const struct request *req, const struct bj_settings *s, struct bj_err *err)
+{
+	struct bj_images images = { .dir = -1 };
+	json_t *all = json_array();
+	int r = bj_images_open(&images, s->images_dir, s->state_dir, false, err);
+
+	if (r >= 0 && req->json) {
+		r = bj_images_each(&images, add_to_list, all, err);
+		r = r < 0 ? r : print_json(json_incref(all), err);
+	} else if (r >= 0) {
+		printf("%-32s %-12s %11s  %-16s %-22s %s\n", "NAME", "DIGEST", "SIZE", "CREATED",
+		       "PYTHON", "BASH");
+		r = bj_images_each(&images, print_row, NULL, err);
 	}
-	bj_docker_done(&docker);
-	return r;
+	json_decref(all);
+	bj_images_close(&images);
+	return r < 0 ? r : 0;
+}
+
+static int import(const struct request *req, const struct bj_settings *s, struct bj_err *err)
+{
+	const char *file = req->plain[1];
+	const bool from_stdin = strcmp(file, "-") == 0;
+	struct bj_images images = { .dir = -1 };
+	struct bj_image_info info;
+	uint64_t dropped = 0;
+	AUTO_FD int archive = from_stdin ? dup(STDIN_FILENO) : open(file, O_RDONLY | O_CLOEXEC);
+
+	if (archive < 0)
+		return bj_err_set(err, BJ_E_NOT_FOUND, errno, "cannot open %.100s", file);
+
+	const struct bj_image_source source = { .archive = archive,
+						.name = req->build.name,
+						.max_size = s->images_max_size,
+						.max_files = s->images_max_files };
+	int r = bj_images_open(&images, s->images_dir, s->state_dir, true, err);
+
+	if (r == 0)
+		r = bj_images_import(&images, &source, &info, &dropped, err);
+	bj_images_close(&images);
+	if (r < 0)
+		return r;
+	if (dropped)
+		fprintf(stderr, "belljar: left out %llu devices, pipes and sockets\n",
+			(unsigned long long)dropped);
+	if (req->json)
+		return print_json(to_json(&info), err);
+	printf("%s is ready: run scripts with --image %s\n", info.name, info.name);
+	return 0;
+}
+
+static int build(const struct request *req, const struct bj_settings *s, struct bj_err *err)
+{
+	static const char *const languages[] = {
+		[BJ_LANG_PYTHON] = "python", [BJ_LANG_BASH] = "bash"
+	};
+	struct bj_build what = req->build;
+
+	for (size_t i = 1; i < req->n_plain; i++) {
+		bool known = false;
+
+		for (size_t k = 0; what.docker && k < BJ_ARRAY_SIZE(languages); k++)
+			if (strcmp(req->plain[i], languages[k]) == 0)
+				known = what.wanted[k] = true;
+		if (!known)
+			return bj_err_set(err, BJ_E_INVALID, 0,
+					  "cannot build %.40s: say `belljar image build --docker "
+					  "[python] [bash]` or `belljar image build --with numpy`",
+					  req->plain[i]);
+	}
+	return bj_build_images(&what, s, err);
+}
+
+static int remove_all(const struct request *req, const struct bj_settings *s, struct bj_err *err)
+{
+	struct bj_images images = { .dir = -1 };
+	int r = bj_images_open(&images, s->images_dir, s->state_dir, false, err);
+
+	for (size_t i = 1; r >= 0 && i < req->n_plain; i++)
+		r = bj_images_remove(&images, req->plain[i], err);
+	bj_images_close(&images);
+	return r < 0 ? r : 0;
+}
+
+static const struct {
+	const char *word;
+	size_t min, max; /* arguments behind it */
+	int (*run)(const struct request *req, const struct bj_settings *s, struct bj_err *err);
+} WORDS[] = {
+	{ "ls", 0, 0, list },
+	{ "import", 1, 1, import },
+	{ "build", 0, 2, build },
+	{ "rm", 1, MAX_PLAIN, remove_all },
+};
+
+static int dispatch(const struct request *req, const struct bj_settings *s, struct bj_err *err)
+{
+	const size_t n = req->n_plain ? req->n_plain - 1 : 0;
+
+	for (size_t i = 0; req->n_plain && i < BJ_ARRAY_SIZE(WORDS); i++)
+		if (strcmp(req->plain[0], WORDS[i].word) == 0 && n >= WORDS[i].min &&
+		    n <= WORDS[i].max)
+			return WORDS[i].run(req, s, err);
+	return bj_err_set(err, BJ_E_INVALID, 0,
+			  "say `belljar image ls`, `import FILE`, `build` or `rm NAME`");
 }
 
 static int verb_image(int argc, char **argv)
@@ -199,7 +247,7 @@ static int verb_image(int argc, char **argv)
 	if (r == 0)
 		r = bj_settings_load(req.config, &req.override, req.n_overrides, &settings, &err);
 	if (r == 0)
-		r = build_all(&req, settings->docker_host, &err);
+		r = dispatch(&req, settings, &err);
 	bj_settings_free(settings);
 	if (r < 0)
 		fprintf(stderr, "belljar: %s\n", err.msg);
@@ -208,9 +256,12 @@ static int verb_image(int argc, char **argv)
 
 const struct bj_verb bj_verb_image = {
 	.name = "image",
-	.args = "build --docker [python] [bash]",
-	.summary = "make images for the backend docker without a registry",
-	.example = "  belljar image build --docker\n"
+	.args = "ls|import FILE|build|rm NAME",
+	.summary = "images for the native jar, and stand-ins for the backend docker",
+	.example = "  docker save python:3.11-slim | belljar image import -\n"
+		   "  belljar image build --name data --with numpy,pandas\n"
+		   "  belljar image ls\n"
+		   "  belljar image rm data\n"
 		   "  belljar image build --docker python",
 	.options = OPTIONS,
 	.run = verb_image,

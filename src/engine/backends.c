@@ -5,6 +5,7 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "docker/broker.h"
+#include "engine/pin.h"
 #include "jar/layers.h"
 #include "launch/launch.h"
 #include "spec/names.h"
@@ -12,6 +13,13 @@
 #include <string.h>
 
 /* --- the processes ---------------------------------------------------------------------------- */
+
+/* An image has its own, unless the settings name a path in it. */
+static const char *interpreter(const struct bj_settings *s, const char *key, const char *set,
+			       const char *found)
+{
+	return found[0] && !bj_settings_was_set(s, key) ? found : set;
+}
 
 int bj_backends_start_native(const struct bj_settings *s, bool warm, struct bj_process **ret,
 			     struct bj_err *err)
@@ -21,13 +29,20 @@ int bj_backends_start_native(const struct bj_settings *s, bool warm, struct bj_p
 		[BJ_PROC_COMPAT] = BJ_MOUNTS_PROC_COMPAT,
 		[BJ_PROC_NONE] = BJ_MOUNTS_PROC_NONE,
 	};
+	struct bj_pinned image;
+	const int r = bj_pin_look(s, &image, err);
+
+	if (r < 0)
+		return r;
+
 	const struct bj_launch_settings launch = {
 		.cgroup = s->cgroup,
 		.uid_base = s->uid_base,
 		.uid_count = s->uid_count,
 		.required = s->require == BJ_REQUIRE_FULL ? BJ_LAYERS_FULL : BJ_LAYERS_BASIC,
-		.python = s->python,
-		.bash = s->bash,
+		.python = interpreter(s, "native.python", s->python, image.python),
+		.bash = interpreter(s, "native.bash", s->bash, image.bash),
+		.image = image.root[0] ? image.root : NULL,
 		.proc = procs[s->proc],
 		.bound = true,
 		/* A process that runs one script has no use for interpreters that wait. */
@@ -47,13 +62,20 @@ static int start_native(const struct belljar *bj, struct bj_process **ret, struc
 	return bj_backends_start_native(bj->settings, bj->warm, ret, err);
 }
 
+static const char *docker_image(const struct bj_settings *s, enum bj_language language)
+{
+	if (s->docker_image)
+		return s->docker_image;
+	return language == BJ_LANG_PYTHON ? s->docker_python : s->docker_bash;
+}
+
 static int start_broker(const struct bj_settings *s, bool sweep, struct bj_process **ret,
 			struct bj_err *err)
 {
 	const struct bj_broker_settings broker = {
 		.host = s->docker_host,
-		.image = { [BJ_LANG_PYTHON] = s->docker_image ? s->docker_image : s->docker_python,
-			   [BJ_LANG_BASH] = s->docker_image ? s->docker_image : s->docker_bash },
+		.image = { [BJ_LANG_PYTHON] = docker_image(s, BJ_LANG_PYTHON),
+			   [BJ_LANG_BASH] = docker_image(s, BJ_LANG_BASH) },
 		.runtime = s->docker_runtime,
 		.state_dir = s->state_dir,
 		.seccomp_file = s->seccomp,
@@ -114,6 +136,11 @@ static bool may_be_used(const struct bj_settings *s, enum bj_backend_id id)
 		if (other == id)
 			return true;
 	return false;
+}
+
+int bj_backends_pin(struct bj_settings *settings, struct bj_err *err)
+{
+	return may_be_used(settings, BJ_BACKEND_NATIVE) ? bj_pin_image(settings, err) : 0;
 }
 
 int bj_backends_start(struct belljar *bj, struct bj_err *err)
@@ -183,12 +210,23 @@ int bj_engine_ready(struct belljar *bj, struct bj_err *err)
 	return r;
 }
 
+/* Say in @result which image the run sees. */
+static void name_image(const struct bj_settings *s, enum bj_backend_id id,
+		       enum bj_language language, struct bj_result *result)
+{
+	if (id == BJ_BACKEND_NATIVE && bj_pin_wanted(s))
+		bj_pin_split(s->image, &result->image, &result->image_digest);
+	else if (id == BJ_BACKEND_DOCKER)
+		result->image = strdup(docker_image(s, language));
+}
+
 int bj_backends_run(struct belljar *bj, enum bj_backend_id id, const struct bj_spec *spec,
 		    struct bj_result *result, struct bj_verdict *ret_verdict, struct bj_err *err)
 {
 	void *self = (size_t)id < BJ_ARRAY_SIZE(BACKENDS) ? bj->process[id] : NULL;
 
 	result->runtime = id;
+	name_image(bj->settings, id, spec->language, result);
 	result->cgroup = "none";
 	result->uid_mode = "shared";
 	if (id == BJ_BACKEND_DIRECT && !bj->settings->allow_unsafe)

@@ -12,6 +12,9 @@ int bj_backends_start_native(const struct bj_settings *settings, bool warm, stru
 			     struct bj_err *err);
 int bj_backends_start(struct belljar *bj, struct bj_err *err);
 
+/* Pin the image that the native jar of @settings would show, if it can be called for. */
+int bj_backends_pin(struct bj_settings *settings, struct bj_err *err);
+
 /* End them; @wait until they have cleaned up. */
 void bj_backends_stop(struct belljar *bj, bool wait);
 

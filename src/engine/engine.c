@@ -34,8 +34,10 @@ int bj_engine_new(struct bj_settings *settings_take, struct belljar **ret, struc
 
 	/* These come first: they are forked from a process that has read nothing yet, and come
 	 * up while the rest is made. */
-	int r = bj_backends_start(bj, err);
+	int r = bj_backends_pin(bj->settings, err);
 
+	if (r == 0)
+		r = bj_backends_start(bj, err);
 	if (r == 0)
 		r = bj_checker_new(bj->settings->user_rules, &bj->checker, err);
 	if (r == 0)
@@ -48,15 +50,17 @@ int bj_engine_new(struct bj_settings *settings_take, struct belljar **ret, struc
 	return 0;
 }
 
-int bj_engine_make_parts(const struct bj_settings *settings, struct bj_engine_parts *ret,
+int bj_engine_make_parts(struct bj_settings *settings, struct bj_engine_parts *ret,
 			 struct bj_err *err)
 {
 	struct bj_engine_parts parts = BJ_ENGINE_NO_PARTS;
-	struct belljar bj = { .settings = (struct bj_settings *)settings, .warm = true };
+	struct belljar bj = { .settings = settings, .warm = true };
 	int r = 0;
 
 	if (settings->seccomp)
 		r = bj_profile_compile_file(settings->seccomp, &parts.filter, err);
+	if (r == 0)
+		r = bj_backends_pin(settings, err);
 	if (r == 0)
 		r = bj_backends_start(&bj, err);
 	bj_backends_release(&bj, &parts);

@@ -34,7 +34,8 @@ struct bj_engine_parts {
 
 #define BJ_ENGINE_NO_PARTS ((struct bj_engine_parts){ .control = { -1, -1, -1 } })
 
-int bj_engine_make_parts(const struct bj_settings *settings, struct bj_engine_parts *ret,
+/* Pins the image in @settings: the other process learns which one it is. */
+int bj_engine_make_parts(struct bj_settings *settings, struct bj_engine_parts *ret,
 			 struct bj_err *err);
 void bj_engine_parts_done(struct bj_engine_parts *parts);
 

@@ -332,11 +332,6 @@ int bj_run(struct belljar *bj, const struct bj_spec *asked, struct bj_result **r
 		return bj_err_set(err, BJ_E_INVALID, 0,
 				  "an id has at most 32 letters, digits, dashes and underscores");
 
-	if (bj->settings->image && strcmp(bj->settings->image, "host") != 0)
-		return bj_err_set(err, BJ_E_UNSUPPORTED, 0,
-				  "there is no image %.60s: the native jar has only host so far",
-				  bj->settings->image);
-
 	const uint64_t clamped = bj_settings_clamp_timeout(bj->settings, spec.limits.timeout_ms);
 
 	if (clamped != spec.limits.timeout_ms && !spec.timeout_asked_ms)

@@ -194,10 +194,9 @@ static int attach_base(struct bj_err *err)
 static int attach_template(int image, int base, struct bj_err *err)
 {
 	static const char *const options[] = { "mode=0755", "size=16m", NULL };
-	AUTO_FD int root =
-		image >= 0
-			? bj_mount_clone(image, ".", READ_ONLY, err)
-			: bj_mount_new("tmpfs", options, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV, err);
+	AUTO_FD int root = image >= 0 ? bj_mount_clone(image, ".", READ_ONLY, err)
+				      : bj_mount_new("tmpfs", options,
+						     MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV, err);
 
 	if (root < 0)
 		return root;

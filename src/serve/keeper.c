@@ -155,7 +155,7 @@ static int start_front(struct keeper *k, struct bj_err *err)
 }
 
 /* Start the processes that @settings call for and hand them to the front. */
-static int give_engine(struct keeper *k, const struct bj_settings *settings, struct bj_err *err)
+static int give_engine(struct keeper *k, struct bj_settings *settings, struct bj_err *err)
 {
 	struct bj_engine_parts parts = BJ_ENGINE_NO_PARTS;
 	int r = bj_engine_make_parts(settings, &parts, err);

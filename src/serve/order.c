@@ -242,7 +242,10 @@ static int read_image(struct reading *r, const char *field, const json_t *v)
 
 	if (!name)
 		return bad(r, field, "a name is needed");
-	if (strcmp(name, have) != 0)
+	/* The settings hold the digest, too: the name alone means the same. */
+	const size_t n = strcspn(have, "@");
+
+	if (strcmp(name, have) != 0 && (strlen(name) != n || strncmp(name, have, n) != 0))
 		return loosens(r, field,
 			       "only the image of the service's settings can be asked for");
 	return 0;

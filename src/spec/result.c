@@ -28,6 +28,8 @@ void bj_result_free(struct bj_result *r)
 	free(r->validation_error);
 	free(r->error);
 	free(r->fallback_reason);
+	free(r->image);
+	free(r->image_digest);
 	free(r->decision.by);
 	free(r->decision.reason);
 	free(r->layers);

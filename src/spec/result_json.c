@@ -74,20 +74,29 @@ static json_t *fallback(const struct bj_result *r)
 			 text(r->fallback_reason));
 }
 
+/* Null: the host's own files. */
+static json_t *image(const struct bj_result *r)
+{
+	if (!r->image && !r->image_digest)
+		return json_null();
+	return json_pack("{s:o, s:o}", "name", text(r->image), "digest", text(r->image_digest));
+}
+
 static json_t *meta(const struct bj_result *r)
 {
-	return json_pack(
-		"{s:s, s:o, s:s, s:b, s:b, s:o, s:{s:b, s:b}, s:o, s:o, s:{s:o, s:o}, s:b, s:o, "
-		"s:{s:I, s:o, s:I}}",
-		"runtime", bj_backend_name(r->runtime), "fallback", fallback(r), "policy",
-		bj_policy_name(r->policy), "trusted", r->trusted, "warm", r->warm,
-		"blocked_imports", strings(r->blocked_imports, r->n_blocked_imports), "truncated",
-		"stdout", r->out.truncated, "stderr", r->err.truncated, "stdout_bytes",
-		number(r->out.total), "stderr_bytes", number(r->err.total), "resource_limits",
-		"asked", limits(&r->asked), "effective", limits(&r->effective), "cleanup_success",
-		r->cleanup_success, "isolation", isolation(r), "out", "files",
-		(json_int_t)r->out_files, "bytes", number(r->out_bytes), "refused",
-		(json_int_t)r->out_refused);
+	return json_pack("{s:s, s:o, s:o, s:s, s:b, s:b, s:o, s:{s:b, s:b}, s:o, s:o, s:{s:o, "
+			 "s:o}, s:b, s:o, "
+			 "s:{s:I, s:o, s:I}}",
+			 "runtime", bj_backend_name(r->runtime), "image", image(r), "fallback",
+			 fallback(r), "policy", bj_policy_name(r->policy), "trusted", r->trusted,
+			 "warm", r->warm, "blocked_imports",
+			 strings(r->blocked_imports, r->n_blocked_imports), "truncated", "stdout",
+			 r->out.truncated, "stderr", r->err.truncated, "stdout_bytes",
+			 number(r->out.total), "stderr_bytes", number(r->err.total),
+			 "resource_limits", "asked", limits(&r->asked), "effective",
+			 limits(&r->effective), "cleanup_success", r->cleanup_success, "isolation",
+			 isolation(r), "out", "files", (json_int_t)r->out_files, "bytes",
+			 number(r->out_bytes), "refused", (json_int_t)r->out_refused);
 }
 
 /* Who decided what; null when nobody had to. */

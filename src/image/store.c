@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
@@ -257,6 +258,17 @@ int bj_images_each(const struct bj_images *images,
 
 /* --- removing --------------------------------------------------------------------------------- */
 
+/* Take the lock for ourselves. A run that has answered may take a moment until it is all gone. */
+static bool take_over(int fd)
+{
+	for (int round = 0; round < 50; round++) {
+		if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+			return true;
+		poll(NULL, 0, 20);
+	}
+	return false;
+}
+
 /* Remove the tree of @digest unless somebody holds it. */
 static int remove_tree(const struct bj_images *images, const char *digest, struct bj_err *err)
 {
@@ -265,7 +277,7 @@ static int remove_tree(const struct bj_images *images, const char *digest, struc
 	snprintf(root, sizeof(root), "%.64s/root", digest);
 	snprintf(aside, sizeof(aside), ".new-%.64s", digest);
 	AUTO_FD int fd = openat(images->dir, root, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) < 0)
+	if (fd >= 0 && !take_over(fd))
 		return bj_err_set(err, BJ_E_DENIED, 0,
 				  "the image %.12s is in use; end its runs and the service first",
 				  digest);

@@ -12,9 +12,9 @@ int bj_err_set(struct bj_err *err, enum bj_code code, int errnum, const char *fm
 /* Put "context: " before what @err says already; returns -@err->code. */
 int bj_err_wrap(struct bj_err *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* The analyzer does not see into err.c: tell it that a failure is negative, or it believes that
+/* Analyzers do not see into err.c: tell them that a failure is negative, or they believe that
  * outputs which stay untouched on failure are used. */
-#ifdef __clang_analyzer__
+#if defined(__clang_analyzer__) || defined(BJ_ANALYZER)
 #define bj_err_set(err, code, ...) (bj_err_set(err, code, __VA_ARGS__), -(int)(code))
 #define bj_err_wrap(err, ...)      (bj_err_wrap(err, __VA_ARGS__), -1)
 #endif

@@ -87,11 +87,14 @@ static const struct bj_option OPTIONS[] = {
 
 static int line_init(struct bj_run_line *line, int argc, struct bj_err *err)
 {
-	const char ***const lists[] = { &line->files, &line->args, &line->env, &line->inputs };
+	const size_t room = (size_t)argc + 1;
 
-	for (size_t i = 0; i < BJ_ARRAY_SIZE(lists); i++)
-		if (!(*lists[i] = calloc((size_t)argc + 1, sizeof(**lists[i]))))
-			return bj_err_set(err, BJ_E_SYSTEM, ENOMEM, "cannot read the command line");
+	line->files = calloc(room, sizeof(*line->files));
+	line->args = calloc(room, sizeof(*line->args));
+	line->env = calloc(room, sizeof(*line->env));
+	line->inputs = calloc(room, sizeof(*line->inputs));
+	if (!line->files || !line->args || !line->env || !line->inputs)
+		return bj_err_set(err, BJ_E_SYSTEM, ENOMEM, "cannot read the command line");
 	return 0;
 }
 

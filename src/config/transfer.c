@@ -81,7 +81,7 @@ static int read_setting(struct bj_loaded *loaded, struct reader *r, struct bj_er
 	const char *key = next(r), *origin = next(r), *value = next(r);
 	const struct bj_setting *setting = key ? bj_table_find(key) : NULL;
 
-	if (!setting || !value || origin[0] < '0' || origin[0] > '0' + BJ_FROM_FLAG)
+	if (!setting || !origin || !value || origin[0] < '0' || origin[0] > '0' + BJ_FROM_FLAG)
 		return broken(err);
 
 	const struct bj_origin from = { .kind = (enum bj_origin_kind)(origin[0] - '0') };
@@ -92,10 +92,14 @@ static int read_setting(struct bj_loaded *loaded, struct reader *r, struct bj_er
 static int read_profile(struct bj_loaded *loaded, struct reader *r, struct bj_err *err)
 {
 	const char *name = next(r);
+
+	if (!name)
+		return broken(err);
+
 	struct bj_profile *list =
 		realloc(loaded->profiles, (loaded->n_profiles + 1) * sizeof(*loaded->profiles));
 
-	if (!name || !list)
+	if (!list)
 		return broken(err);
 	loaded->profiles = list;
 	list[loaded->n_profiles] = (struct bj_profile){ .name = strdup(name) };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "backend/capture.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -106,9 +107,8 @@ bool bj_capture_take(struct bj_capture *c, struct bj_output *ret)
 
 	bj_buf_add(&text, c->head.data, c->head.size - cut);
 	if (truncated)
-		bj_buf_printf(
-			&text, "\n[... %llu bytes left out ...]\n",
-			(unsigned long long)(c->total - c->head.size - c->tail_size + cut + skip));
+		bj_buf_printf(&text, "\n[... %" PRIu64 " bytes left out ...]\n",
+			      c->total - c->head.size - c->tail_size + cut + skip);
 	if (tail.size > 0)
 		bj_buf_add(&text, tail.data + skip, tail.size - skip);
 	text.failed |= tail.failed;

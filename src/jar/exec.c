@@ -171,7 +171,7 @@ static int ask_bash(struct bj_exec *exec, bool extglob, char *said, size_t size)
 	close(pipe_fds[1]);
 
 	size_t used = 0;
-	char rest[512];
+	char rest[512] = { 0 };
 	ssize_t n;
 
 	while ((n = read(pipe_fds[0], used < size - 1 ? said + used : rest,

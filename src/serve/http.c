@@ -371,7 +371,7 @@ void bj_http_configure(struct bj_http *http, const struct bj_serve_settings *set
 	pthread_mutex_unlock(&http->lock);
 }
 
-static void say(void *cls, const char *format, va_list ap)
+__attribute__((format(printf, 2, 0))) static void say(void *cls, const char *format, va_list ap)
 {
 	char line[256];
 

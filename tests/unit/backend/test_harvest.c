@@ -219,6 +219,7 @@ static void links_are_replaced(void **state)
 	AUTO_FD int canary = openat(top_fd, "canary", O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
 
 	(void)state;
+	assert_true(canary >= 0);
 	assert_int_equal(symlinkat("canary", top_fd, "name"), 0);
 	bj_pack_add(&pack, BJ_PACK_FILE, "name", "new", 3);
 	bj_pack_add(&pack, BJ_PACK_END, "", "", 0);

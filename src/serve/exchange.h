@@ -30,13 +30,13 @@ struct bj_stream {
 	void *ctx;
 };
 
-enum { BJ_ANSWER_HEADERS = 4, BJ_ANSWER_HEADER_SIZE = 128 };
+enum { BJ_ANSWER_HEADERS = 8, BJ_ANSWER_HEADER_SIZE = 320 };
 
 struct bj_answer {
 	unsigned int status;
 	unsigned int route; /* place in the table of routes, from 1; 0: none */
-	const char *type; /* media type; static */
-	char *body;       /* owned, unless @body_static */
+	const char *type;   /* media type; static */
+	char *body;         /* owned, unless @body_static */
 	size_t size;
 	bool body_static;
 	struct bj_stream stream; /* used when next is set */

@@ -6,12 +6,14 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "serve/auth.h"
+#include "serve/page.h"
 #include "serve/problem.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <sodium.h>
 #include <string.h>
 #include <sys/socket.h>
 
@@ -181,6 +183,9 @@ static enum MHD_Result send_answer(struct bj_conn *conn, struct MHD_Connection *
 		return MHD_NO;
 	}
 	http->mhd.add_response_header(response, "Content-Type", answer->type);
+	/* Output of scripts is in many answers: no browser may guess that it is something else. */
+	http->mhd.add_response_header(response, "X-Content-Type-Options", "nosniff");
+	http->mhd.add_response_header(response, "Cross-Origin-Resource-Policy", "same-origin");
 	for (size_t i = 0; i < answer->n_headers; i++)
 		http->mhd.add_response_header(response, answer->headers[i].name,
 					      answer->headers[i].value);
@@ -214,19 +219,31 @@ static const char *find_query(void *ctx, const char *name)
 	return l->mhd->lookup(l->connection, MHD_GET_ARGUMENT_KIND, name);
 }
 
-static bool key_fits(struct bj_http *http, struct lookup *l)
+/* Whether the key is right that a request brings, by itself or with its session. */
+static bool key_fits(struct bj_http *http, struct lookup *l, const char *method)
 {
+	const struct bj_request request = { .method = method, .header = find_header, .ctx = l };
+	char key[BJ_KEY_MAX];
+
+	if (!bj_sessions_key(http->service->sessions, &request, key))
+		return false;
 	pthread_mutex_lock(&http->lock);
 
-	const bool fits = bj_auth_key(http->api_key, find_header(l, "Authorization"),
-				      find_header(l, "X-API-Key"));
+	const bool fits = bj_auth_key(http->api_key, NULL, key);
 
 	pthread_mutex_unlock(&http->lock);
+	sodium_memzero(key, sizeof(key));
 	return fits;
 }
 
+/* Whoever asks whether we live may know; and the page is how people come to a key. */
+static bool is_public(const char *method, const char *path)
+{
+	return strcmp(path, "/healthz") == 0 || (strcmp(method, "GET") == 0 && bj_page_has(path));
+}
+
 /* Before a byte of the body is read. False, and the answer is made, when it may not go on. */
-static bool may_go_on(struct bj_conn *conn, struct lookup *l, const char *path,
+static bool may_go_on(struct bj_conn *conn, struct lookup *l, const char *method, const char *path,
 		      struct bj_answer *answer)
 {
 	struct bj_http *http = conn->door->http;
@@ -237,8 +254,7 @@ static bool may_go_on(struct bj_conn *conn, struct lookup *l, const char *path,
 				  "this service is for root and for the user who started it");
 		return false;
 	}
-	/* Whoever asks whether we live may know. */
-	if (conn->door->tcp && strcmp(path, "/healthz") != 0 && !key_fits(http, l)) {
+	if (conn->door->tcp && !is_public(method, path) && !key_fits(http, l, method)) {
 		bj_problem_answer(answer, BJ_PROBLEM_UNAUTHORIZED,
 				  "send Authorization: Bearer and the API key");
 		return false;
@@ -251,7 +267,8 @@ static bool may_go_on(struct bj_conn *conn, struct lookup *l, const char *path,
 	return true;
 }
 
-static enum MHD_Result begin(struct bj_conn *conn, struct lookup *l, const char *path, void **slot)
+static enum MHD_Result begin(struct bj_conn *conn, struct lookup *l, const char *method,
+			     const char *path, void **slot)
 {
 	struct bj_http *http = conn->door->http;
 	struct bj_answer answer = { 0 };
@@ -262,7 +279,7 @@ static enum MHD_Result begin(struct bj_conn *conn, struct lookup *l, const char 
 	*slot = in;
 	in->body.max = http->max_body;
 	set_deadline(conn); /* for the body */
-	if (may_go_on(conn, l, path, &answer))
+	if (may_go_on(conn, l, method, path, &answer))
 		return MHD_YES;
 	return send_answer(conn, l->connection, &answer);
 }
@@ -320,7 +337,7 @@ static enum MHD_Result on_request(void *cls, struct MHD_Connection *connection, 
 	if (!conn)
 		return MHD_NO;
 	if (!*slot)
-		return begin(conn, &l, url, slot);
+		return begin(conn, &l, method, url, slot);
 	if (*data_size > 0) {
 		take_body(*slot, data, *data_size);
 		*data_size = 0;

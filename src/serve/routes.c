@@ -5,6 +5,7 @@
 #include "base/cleanup.h"
 #include "base/size.h"
 #include "serve/openapi.h"
+#include "serve/page.h"
 #include "serve/problem.h"
 #include "serve/service.h"
 #include "spec/names.h"
@@ -63,6 +64,34 @@ static void get_openapi(struct bj_service *s, const struct bj_request *req, cons
 {
 	(void)s, (void)req, (void)id;
 	answer_static(answer, BJ_TYPE_JSON, bj_openapi, bj_openapi_size);
+}
+
+static void get_page(struct bj_service *s, const struct bj_request *req, const char *id,
+		     struct bj_answer *answer)
+{
+	(void)s, (void)id;
+	bj_page_answer(req, answer);
+}
+
+static void get_session(struct bj_service *s, const struct bj_request *req, const char *id,
+			struct bj_answer *answer)
+{
+	(void)id;
+	bj_sessions_get(s->sessions, req, answer);
+}
+
+static void post_session(struct bj_service *s, const struct bj_request *req, const char *id,
+			 struct bj_answer *answer)
+{
+	(void)id;
+	bj_sessions_open(s->sessions, req, answer);
+}
+
+static void delete_session(struct bj_service *s, const struct bj_request *req, const char *id,
+			   struct bj_answer *answer)
+{
+	(void)id;
+	bj_sessions_close(s->sessions, req, answer);
 }
 
 /* --- executions ------------------------------------------------------------------------------- */
@@ -216,6 +245,13 @@ static const struct {
 	{ "DELETE", "/v1/executions/{id}", delete_execution },
 	{ "GET", "/v1/executions/{id}/events", get_events },
 	{ "POST", "/v1/check", post_check },
+	{ "GET", "/v1/session", get_session },
+	{ "POST", "/v1/session", post_session },
+	{ "DELETE", "/v1/session", delete_session },
+	{ "GET", "/", get_page },
+	{ "GET", "/page.js", get_page },
+	{ "GET", "/page.css", get_page },
+	{ "GET", "/icon.svg", get_page },
 	{ "GET", "/healthz", get_health },
 	{ "GET", "/readyz", get_ready },
 	{ "GET", "/metrics", get_metrics },

@@ -14,11 +14,12 @@ int bj_service_init(struct bj_service *s, struct bj_err *err)
 {
 	*s = (struct bj_service){ .runs = bj_runs_new(),
 				  .turns = bj_turns_new(0, 0),
+				  .sessions = bj_sessions_new(),
 				  .started_unix_ms = bj_clock_unix_ms() };
 	bj_metrics_init(&s->metrics);
 	pthread_mutex_init(&s->lock, NULL);
 	pthread_cond_init(&s->idle, NULL);
-	if (!s->runs || !s->turns) {
+	if (!s->runs || !s->turns || !s->sessions) {
 		bj_service_done(s);
 		return bj_err_set(err, BJ_E_SYSTEM, ENOMEM, "cannot start the service");
 	}
@@ -39,6 +40,7 @@ void bj_service_done(struct bj_service *s)
 	bj_runs_free(s->runs);
 	bj_turns_free(s->turns);
 	bj_metrics_done(&s->metrics);
+	bj_sessions_free(s->sessions);
 	pthread_mutex_destroy(&s->lock);
 	pthread_cond_destroy(&s->idle);
 }

@@ -5,6 +5,7 @@
 #include "serve/exchange.h"
 #include "serve/metrics.h"
 #include "serve/runs.h"
+#include "serve/session.h"
 #include "serve/turns.h"
 
 #include <pthread.h>
@@ -20,6 +21,7 @@ struct bj_generation {
 struct bj_service {
 	struct bj_runs *runs;
 	struct bj_turns *turns;
+	struct bj_sessions *sessions;
 	struct bj_metrics metrics;
 	uint64_t started_unix_ms;
 

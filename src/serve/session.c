@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "serve/session.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "serve/problem.h"
+
+#include <pthread.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#define COOKIE        "belljar_session"
+#define PAGE_HEADER   "X-Belljar-Page"
+#define LIFE_SECONDS  (12 * 3600)
+#define SECONDS_IN_NS UINT64_C(1000000000)
+
+enum { SESSIONS = 64, TOKEN_BYTES = 32, TOKEN_TEXT = 44, HASH = 32 };
+
+/* The token itself is not kept, only its hash: what leaks from here opens nothing. */
+struct session {
+	unsigned char hash[HASH];
+	char key[BJ_KEY_MAX]; /* "": the place is free */
+	uint64_t until;       /* monotonic ns */
+};
+
+struct bj_sessions {
+	pthread_mutex_t lock;
+	struct session sessions[SESSIONS];
+};
+
+struct bj_sessions *bj_sessions_new(void)
+{
+	struct bj_sessions *s = calloc(1, sizeof(*s));
+
+	if (s)
+		pthread_mutex_init(&s->lock, NULL);
+	return s;
+}
+
+void bj_sessions_free(struct bj_sessions *s)
+{
+	if (!s)
+		return;
+	sodium_memzero(s->sessions, sizeof(s->sessions));
+	pthread_mutex_destroy(&s->lock);
+	free(s);
+}
+
+static void hash_token(const char *token, unsigned char hash[HASH])
+{
+	crypto_generichash(hash, HASH, (const unsigned char *)token, strlen(token), NULL, 0);
+}
+
+/* The live session of a token, or NULL. With the lock. */
+static struct session *find(struct bj_sessions *s, const char *token)
+{
+	const uint64_t now = bj_clock_now();
+	unsigned char hash[HASH];
+
+	hash_token(token, hash);
+	for (size_t i = 0; i < SESSIONS; i++) {
+		struct session *one = &s->sessions[i];
+
+		if (one->key[0] && one->until <= now)
+			sodium_memzero(one, sizeof(*one));
+		if (one->key[0] && sodium_memcmp(one->hash, hash, HASH) == 0)
+			return one;
+	}
+	return NULL;
+}
+
+/* A free place, or that of the session that would end first. With the lock. */
+static struct session *take_place(struct bj_sessions *s)
+{
+	struct session *best = &s->sessions[0];
+
+	for (size_t i = 0; i < SESSIONS && best->key[0]; i++)
+		if (!s->sessions[i].key[0] || s->sessions[i].until < best->until)
+			best = &s->sessions[i];
+	return best;
+}
+
+/* --- requests --------------------------------------------------------------------------------- */
+
+/* The token in the header Cookie; false: there is none that could be ours. */
+static bool read_cookie(const struct bj_request *req, char token[TOKEN_TEXT])
+{
+	const char *p = req->header(req->ctx, "Cookie");
+
+	while (p && *p) {
+		p += strspn(p, " \t;");
+
+		const size_t n = strcspn(p, ";");
+
+		if (strncmp(p, COOKIE "=", sizeof(COOKIE)) == 0 &&
+		    n == sizeof(COOKIE) + TOKEN_TEXT - 1) {
+			memcpy(token, p + sizeof(COOKIE), TOKEN_TEXT - 1);
+			token[TOKEN_TEXT - 1] = '\0';
+			return true;
+		}
+		p += n;
+	}
+	return false;
+}
+
+/* Whether an Origin is the very host that the request went to. */
+static bool same_origin(const char *origin, const char *host)
+{
+	const char *rest = strstr(origin, "://");
+
+	return rest && host && strcasecmp(rest + 3, host) == 0;
+}
+
+/* SameSite keeps the cookie from other sites, but a site includes other ports of the same host. */
+static bool from_our_page(const struct bj_request *req)
+{
+	const char *site = req->header(req->ctx, "Sec-Fetch-Site");
+	const char *origin = req->header(req->ctx, "Origin");
+
+	if (site && strcmp(site, "same-origin") != 0 && strcmp(site, "none") != 0)
+		return false;
+	if (origin && !same_origin(origin, req->header(req->ctx, "Host")))
+		return false;
+	return strcmp(req->method, "GET") == 0 || req->header(req->ctx, PAGE_HEADER);
+}
+
+static bool copy_key(const char *value, char key[BJ_KEY_MAX])
+{
+	const size_t n = strlen(value);
+
+	if (n == 0 || n >= BJ_KEY_MAX)
+		return false;
+	memcpy(key, value, n + 1);
+	return true;
+}
+
+bool bj_sessions_key(struct bj_sessions *s, const struct bj_request *req, char key[BJ_KEY_MAX])
+{
+	static const char bearer[] = "Bearer ";
+	const char *authorization = req->header(req->ctx, "Authorization");
+	const char *x_api_key = req->header(req->ctx, "X-API-Key");
+	char token[TOKEN_TEXT];
+
+	if (authorization && strncasecmp(authorization, bearer, sizeof(bearer) - 1) == 0)
+		return copy_key(authorization + sizeof(bearer) - 1, key);
+	if (x_api_key)
+		return copy_key(x_api_key, key);
+	if (!read_cookie(req, token) || !from_our_page(req))
+		return false;
+	pthread_mutex_lock(&s->lock);
+
+	const struct session *one = find(s, token);
+
+	if (one)
+		memcpy(key, one->key, BJ_KEY_MAX);
+	pthread_mutex_unlock(&s->lock);
+	return one;
+}
+
+/* --- answers ---------------------------------------------------------------------------------- */
+
+/* A cookie over plain HTTP cannot be Secure; behind a proxy with TLS it is. */
+static void set_cookie(const struct bj_request *req, const char *token, int seconds,
+		       struct bj_answer *answer)
+{
+	const char *proto = req->header(req->ctx, "X-Forwarded-Proto");
+	const bool tls = proto && strcmp(proto, "https") == 0;
+
+	bj_answer_header(answer, "Set-Cookie",
+			 COOKIE "=%s; Path=/; Max-Age=%d; HttpOnly; SameSite=Strict%s", token,
+			 seconds, tls ? "; Secure" : "");
+}
+
+static void answer_state(bool session, struct bj_answer *answer)
+{
+	bj_answer_take(answer, 200, BJ_TYPE_JSON,
+		       strdup(session ? "{\"session\":true}" : "{\"session\":false}"));
+	bj_answer_header(answer, "Cache-Control", "no-store");
+}
+
+void bj_sessions_get(struct bj_sessions *s, const struct bj_request *req, struct bj_answer *answer)
+{
+	char token[TOKEN_TEXT];
+	bool there = read_cookie(req, token) && from_our_page(req);
+
+	pthread_mutex_lock(&s->lock);
+	there = there && find(s, token);
+	pthread_mutex_unlock(&s->lock);
+	answer_state(there, answer);
+}
+
+void bj_sessions_open(struct bj_sessions *s, const struct bj_request *req, struct bj_answer *answer)
+{
+	unsigned char random[TOKEN_BYTES];
+	char token[TOKEN_TEXT], key[BJ_KEY_MAX];
+
+	if (!bj_sessions_key(s, req, key)) {
+		bj_problem_answer(
+			answer, BJ_PROBLEM_BAD_REQUEST,
+			"send the key as Authorization: Bearer; the socket needs no session");
+		return;
+	}
+	randombytes_buf(random, sizeof(random));
+	sodium_bin2base64(token, sizeof(token), random, sizeof(random),
+			  sodium_base64_VARIANT_URLSAFE_NO_PADDING);
+	pthread_mutex_lock(&s->lock);
+
+	struct session *one = take_place(s);
+
+	hash_token(token, one->hash);
+	memcpy(one->key, key, sizeof(key));
+	one->until = bj_clock_now() + LIFE_SECONDS * SECONDS_IN_NS;
+	pthread_mutex_unlock(&s->lock);
+	answer_state(true, answer);
+	set_cookie(req, token, LIFE_SECONDS, answer);
+	sodium_memzero(key, sizeof(key));
+}
+
+void bj_sessions_close(struct bj_sessions *s, const struct bj_request *req,
+		       struct bj_answer *answer)
+{
+	char token[TOKEN_TEXT];
+
+	if (read_cookie(req, token)) {
+		pthread_mutex_lock(&s->lock);
+
+		struct session *one = find(s, token);
+
+		if (one)
+			sodium_memzero(one, sizeof(*one));
+		pthread_mutex_unlock(&s->lock);
+	}
+	answer_state(false, answer);
+	set_cookie(req, "", 0, answer);
+}

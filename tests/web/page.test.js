@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+// The page as a person uses it: log in, run, watch, cancel, with keyboard alone, on a phone. TOOL, DS-MON, RESULT.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { closeQuietly, logIn, openHouse, shoot, violations } from "./browser.mjs";
+
+let house;
+before(async () => (house = await openHouse()));
+after(() => house?.close());
+
+const output = (page) => page.getByRole("log", { name: "Output of the script" });
+
+test("a wrong key is refused, a right one opens a session that scripts cannot read", async () => {
+	const page = await house.visit({ loggedIn: false });
+	await page.getByLabel("API key").fill("wrong");
+	await page.getByRole("button", { name: "Log in" }).click();
+	await page.getByRole("alert").getByText("does not know this key").waitFor();
+	assert.deepEqual(await violations(page), []);
+	await shoot(page, "login");
+	await logIn(page);
+	assert.equal(await page.evaluate(() => document.cookie), "");
+	const [cookie] = await page.context().cookies();
+	assert.equal(cookie.httpOnly && cookie.sameSite, "Strict");
+	assert.ok(!JSON.stringify(await page.context().storageState()).includes(house.service.key), "the key stays nowhere");
+	await page.reload();
+	await page.getByRole("heading", { name: "Runs" }).waitFor();
+	await page.getByRole("button", { name: "Log out" }).click();
+	await page.getByLabel("API key").waitFor();
+	await page.reload();
+	await page.getByLabel("API key").waitFor();
+	await closeQuietly(page, assert, house.service.url);
+});
+
+test("run a script, see its output and its place in the list", async () => {
+	const page = await house.visit();
+	await page.getByRole("link", { name: "New run" }).click();
+	await page.getByLabel("Script").fill("for i in range(3):\n    print('line', i)\n");
+	await page.getByRole("button", { name: "Run", exact: true }).click();
+	await page.getByText("succeeded").waitFor();
+	await output(page).getByText("line 2").waitFor();
+	assert.deepEqual(await violations(page), []);
+	await shoot(page, "run");
+	await page.getByRole("link", { name: "Runs" }).click();
+	await page.getByRole("row").getByText("succeeded").first().waitFor();
+	assert.deepEqual(await violations(page), []);
+	await shoot(page, "runs");
+	await closeQuietly(page, assert, house.service.url);
+});
+
+test("the check names what it found beside the line", async () => {
+	const page = await house.visit({ path: "/new" });
+	await page.getByLabel("Script").fill("x = 1\neval('1')\n");
+	await page.getByRole("button", { name: "Check" }).click();
+	await page.locator(".row.found").getByText("blocks").waitFor();
+	assert.equal(await page.locator(".row.found .number").textContent(), "2");
+	assert.deepEqual(await violations(page), []);
+	await shoot(page, "check");
+	await closeQuietly(page, assert, house.service.url);
+});
+
+test("output comes while the script runs, and the list is live", async () => {
+	const list = await house.visit();
+	const id = await house.service.start("echo begun; read -r -t 30 < <(sleep 30); echo never", "bash", { timeout: 60 });
+	await list.locator(`a[href="#/runs/${id}"]`).getByText("running").waitFor();
+	const page = await house.visit({ path: `/runs/${id}` });
+	await output(page).getByText("begun").waitFor();
+	await page.getByRole("button", { name: "Cancel the run" }).click();
+	await page.getByText("cancelled").first().waitFor();
+	await list.locator(`a[href="#/runs/${id}"]`).getByText("cancelled").waitFor();
+	await closeQuietly(page, assert, house.service.url);
+	await closeQuietly(list, assert, house.service.url);
+});
+
+test("health shows queue and causes", async () => {
+	const page = await house.visit({ path: "/health" });
+	await page.getByText("ready").waitFor();
+	await page.getByText("Runs by cause").waitFor();
+	assert.deepEqual(await violations(page), []);
+	await shoot(page, "health");
+	await closeQuietly(page, assert, house.service.url);
+});
+
+test("everything works with the keyboard alone", async () => {
+	const page = await house.visit();
+	const press = async (...keys) => {
+		for (const key of keys) await page.keyboard.press(key);
+	};
+	const focused = () => page.evaluate(() => document.activeElement?.textContent?.trim() ?? "");
+	const tabTo = async (name) => {
+		for (let i = 0; i < 40 && (await focused()) !== name; i++) await press("Tab");
+		assert.equal(await focused(), name);
+	};
+	await tabTo("New run");
+	await press("Enter");
+	await page.getByRole("heading", { name: "New run" }).waitFor();
+	await press("Tab");
+	await page.keyboard.type("print('typed')");
+	await press("Tab", "Tab");
+	await tabTo("Run");
+	await press("Enter");
+	await output(page).getByText("typed").waitFor();
+	await tabTo("Skip to the content").catch(() => undefined);
+	await page.goto(`${house.service.url}/#/`);
+	await page.locator("a.row-link").first().focus();
+	await press("j", "k", "Enter");
+	await page.getByRole("heading", { name: /^Run / }).waitFor();
+	const theme = page.getByRole("button", { name: /^Theme/ });
+	await theme.focus();
+	await press("Enter");
+	assert.match(await theme.textContent(), /light/);
+	await closeQuietly(page, assert, house.service.url);
+});
+
+for (const scheme of ["light", "dark"]) {
+	test(`${scheme} by the system's wish, the other by the switch`, async () => {
+		const page = await house.visit({ colorScheme: scheme });
+		const dark = () => page.evaluate(() => getComputedStyle(document.documentElement).colorScheme);
+		assert.equal(await dark(), scheme);
+		assert.deepEqual(await violations(page), []);
+		await shoot(page, `runs-${scheme}`);
+		const other = scheme === "dark" ? "light" : "dark";
+		while (!(await page.getByRole("button", { name: `Theme: ${other}` }).count()))
+			await page.getByRole("button", { name: /^Theme/ }).click();
+		assert.equal(await dark(), other);
+		await page.reload();
+		assert.equal(await dark(), other);
+		await closeQuietly(page, assert, house.service.url);
+	});
+}
+
+test("a phone shows all of it without sideways scrolling", async () => {
+	const page = await house.visit({ viewport: { width: 390, height: 800 }, hasTouch: true, isMobile: true });
+	const id = await house.service.start("for i in 1 2 3; do echo line $i; done", "bash");
+	for (const path of ["/", "/approvals", "/usage", "/health", "/audit", "/new", `/runs/${id}`]) {
+		await page.goto(`${house.service.url}/#${path}`);
+		await page.locator("h1").waitFor();
+		await page.waitForLoadState("networkidle").catch(() => undefined);
+		const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+		assert.ok(wide <= 0, `${path} is ${wide} px too wide`);
+		await shoot(page, `phone${path.replace(/\/runs\/.*/, "-run").replaceAll("/", "-")}`);
+	}
+	assert.deepEqual(await violations(page), []);
+	await closeQuietly(page, assert, house.service.url);
+});

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+import { useEffect, useRef, useState } from "preact/hooks";
+
+/** Call @work now and every @ms while the page is looked at; the last value and the last failure. */
+export function usePoll<T>(work: () => Promise<T>, ms: number | ((value: T | undefined) => number), key: string):
+		{ value: T | undefined; error: string | undefined; again: () => void } {
+	const [value, setValue] = useState<T>();
+	const [error, setError] = useState<string>();
+	const kick = useRef<() => void>(() => undefined);
+
+	useEffect(() => {
+		let timer = 0, over = false, last: T | undefined;
+		setValue(undefined);
+		const turn = async (): Promise<void> => {
+			clearTimeout(timer);
+			if (!document.hidden) {
+				try {
+					last = await work();
+					if (over) return;
+					setValue(last);
+					setError(undefined);
+				} catch (e) {
+					if (over) return;
+					setError((e as Error).message);
+				}
+			}
+			const wait = typeof ms === "number" ? ms : ms(last);
+			if (!over && wait > 0) timer = window.setTimeout(() => void turn(), wait);
+		};
+		const wake = (): void => void (document.hidden || turn());
+		kick.current = () => void turn();
+		document.addEventListener("visibilitychange", wake);
+		void turn();
+		return () => {
+			over = true;
+			clearTimeout(timer);
+			document.removeEventListener("visibilitychange", wake);
+		};
+	}, [key]);
+	return { value, error, again: () => kick.current() };
+}
+
+/** The time, moving on once a second. */
+export function useNow(): number {
+	const [now, setNow] = useState(Date.now());
+	useEffect(() => {
+		const timer = setInterval(() => setNow(Date.now()), 1000);
+		return () => clearInterval(timer);
+	}, []);
+	return now;
+}
+
+/** The part of the address after #, as it changes. */
+export function useRoute(): string {
+	const [route, setRoute] = useState(location.hash.slice(1) || "/");
+	useEffect(() => {
+		const hear = (): void => setRoute(location.hash.slice(1) || "/");
+		addEventListener("hashchange", hear);
+		return () => removeEventListener("hashchange", hear);
+	}, []);
+	return route;
+}

@@ -6,7 +6,7 @@
 /* What the official conformance suite looks for in a server: tools, resources and prompts with
  * fixed names. Only test builds have them; in others these do nothing. */
 
-#ifdef BJ_FAULTS
+#ifdef BJ_FIXTURES
 void bj_mcp_fixture_list(const struct bj_mcp_call *call, const char *what, json_t *list);
 /* False: there is no such fixture. Else the result or, with NULL, @error. */
 bool bj_mcp_fixture_tool(struct bj_mcp_call *call, const char *name, json_t **ret,

@@ -4,15 +4,21 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/err.h"
+#include "base/utf8.h"
 #include "cli/options.h"
 #include "cli/run.h"
 #include "engine/engine.h"
 #include "spec/names.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 struct outcome {
 	int status;
@@ -37,12 +43,27 @@ static void show_progress(struct jobs *jobs)
 			jobs->failed);
 }
 
+/* The result as one line that also says which file it is of: lines come as runs end. */
+static char *named_line(const struct bj_script *script, const struct bj_result *result)
+{
+	AUTO_FREE char *plain = bj_result_to_json(result);
+	json_t *object = plain ? json_loads(plain, 0, NULL) : NULL;
+	size_t n;
+	AUTO_FREE char *path = bj_utf8_repair(script->path, strlen(script->path), &n);
+	char *line = NULL;
+
+	if (object && path && json_object_set_new(object, "file", json_stringn(path, n)) == 0)
+		line = json_dumps(object, JSON_COMPACT);
+	json_decref(object);
+	return line;
+}
+
 static void record(struct jobs *jobs, size_t i, const struct bj_result *result,
 		   const struct bj_err *err)
 {
 	const struct bj_script *script = &jobs->req->scripts[i];
 	struct outcome *o = &jobs->outcomes[i];
-	AUTO_FREE char *line = jobs->req->json && result ? bj_result_to_json(result) : NULL;
+	AUTO_FREE char *line = jobs->req->json && result ? named_line(script, result) : NULL;
 
 	o->status = result ? bj_run_exit_status(result) : BJ_EXIT_FAILED;
 	snprintf(o->cause, sizeof(o->cause), "%s",
@@ -78,12 +99,32 @@ static size_t take_next(struct jobs *jobs)
 	return i;
 }
 
-/* Run @script. NULL only without memory. */
-static struct bj_result *run_script(struct jobs *jobs, const struct bj_script *script,
-				    struct bj_err *err)
+/* Scripts may leave files of the same name: each has a directory of its own below --out, named by
+ * its place on the command line and its file. */
+static int open_own_out(const struct jobs *jobs, size_t i, struct bj_err *err)
 {
+	const struct bj_script *script = &jobs->req->scripts[i];
+	char name[sizeof(script->name) + 32];
+
+	snprintf(name, sizeof(name), "%zu-%s", i + 1, script->name[0] ? script->name : "stdin");
+	if (mkdirat(jobs->req->out_dir_fd, name, 0777) < 0 && errno != EEXIST)
+		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot make %.150s below --out", name);
+
+	const int fd = openat(jobs->req->out_dir_fd, name,
+			      O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	if (fd < 0)
+		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot open %.150s below --out", name);
+	return fd;
+}
+
+/* Run script @i. NULL only without memory. */
+static struct bj_result *run_script(struct jobs *jobs, size_t i, struct bj_err *err)
+{
+	const struct bj_script *script = &jobs->req->scripts[i];
 	struct bj_result *result = NULL;
 	struct bj_spec spec;
+	AUTO_FD int out = -1;
 
 	if (script->failure.code) {
 		*err = script->failure;
@@ -91,6 +132,8 @@ static struct bj_result *run_script(struct jobs *jobs, const struct bj_script *s
 	}
 	bj_run_fill_spec(jobs->req, script, jobs->bj, &spec);
 	spec.cancel_fd = jobs->cancel_fd;
+	if (spec.out_dir_fd >= 0 && (spec.out_dir_fd = out = open_own_out(jobs, i, err)) < 0)
+		return bj_engine_failure(jobs->bj, err->msg);
 	if (bj_run(jobs->bj, &spec, &result, err) < 0)
 		return bj_engine_failure(jobs->bj, err->msg);
 	return result;
@@ -103,7 +146,7 @@ static void *work(void *ctx)
 
 	while (!cancelled(jobs) && (i = take_next(jobs)) != SIZE_MAX) {
 		struct bj_err err = { 0 };
-		struct bj_result *result = run_script(jobs, &jobs->req->scripts[i], &err);
+		struct bj_result *result = run_script(jobs, i, &err);
 
 		record(jobs, i, result, &err);
 		bj_result_free(result);

@@ -55,6 +55,7 @@ def test_json_is_one_object_a_line(root, place):
     lines = done.out.splitlines()
     assert len(lines) == 6
     causes = sorted(json.loads(l)["cause"] for l in lines)
+    assert {json.loads(l)["file"] for l in lines} == {str(p) for p in (*good, bad, place / "missing.py")}
     assert causes == ["exited"] * 4 + ["infrastructure", "rejected"]
 
 
@@ -112,3 +113,16 @@ def test_more_files_than_descriptors(root, place):
     done = started.finish(150)
     assert done.status == 1 and len(done.records) == 400
     assert {r["cause"] for r in done.records} == {"rejected"}
+
+
+def test_each_script_has_a_place_for_its_files(root, place):
+    """Files of the same name, from scripts of the same name, do not overwrite each other."""
+    files = []
+    for name in ("a", "b"):
+        (place / name).mkdir()
+        files.append(place / name / "make.sh")
+        files[-1].write_text(f"echo {name} > out/result\n")
+    out = place / "left"
+    assert root.run("--jobs", "2", "--out", out, *files).status == 0
+    assert (out / "1-make.sh/result").read_text() == "a\n"
+    assert (out / "2-make.sh/result").read_text() == "b\n"

@@ -26,6 +26,8 @@ struct job {
 	struct bj_execution *x;
 	struct bj_order order;
 	struct bj_hangup *hangup;
+	const struct bj_spec *also; /* who else hears the events; NULL: nobody */
+	struct bj_result **ret;     /* who gets the result; NULL: nobody */
 };
 
 static void job_done(struct job *job)
@@ -41,10 +43,12 @@ static void job_done(struct job *job)
 
 static void on_event(void *ctx, const struct bj_event *event)
 {
-	struct bj_execution *x = ctx;
+	struct job *job = ctx;
 
 	if (event->kind != BJ_EV_STATE)
-		bj_execution_output(x, event);
+		bj_execution_output(job->x, event);
+	if (job->also && job->also->on_event)
+		job->also->on_event(job->also->event_ctx, event);
 }
 
 static const struct {
@@ -88,7 +92,7 @@ static void run(struct job *job)
 	memcpy(spec->id, job->x->id, sizeof(spec->id));
 	spec->cancel_fd = bj_hangup_fd(job->hangup);
 	spec->on_event = on_event;
-	spec->event_ctx = job->x;
+	spec->event_ctx = job;
 	bj_execution_begin(job->x);
 	bj_run(job->generation->bj, spec, &result, &err);
 	bj_turns_leave(s->turns, &place);
@@ -96,7 +100,10 @@ static void run(struct job *job)
 		bj_metrics_run(&s->metrics, result);
 	bj_execution_end(job->x, result, BJ_PROBLEM_FAILED, err.msg);
 	bj_runs_ended(s->runs);
-	bj_result_free(result);
+	if (job->ret)
+		*job->ret = result;
+	else
+		bj_result_free(result);
 }
 
 static void *run_aside(void *ctx)
@@ -467,4 +474,65 @@ void bj_execute_check(struct bj_service *service, const struct bj_request *reque
 	else
 		bj_answer_take(answer, 200, BJ_TYPE_JSON, bj_result_to_json(result));
 	bj_result_free(result);
+}
+
+/* --- for tools -------------------------------------------------------------------------------- */
+
+static int check_spec(struct bj_service *s, struct bj_generation *g, const struct bj_spec *spec,
+		      struct bj_result **ret, struct bj_err *err)
+{
+	struct bj_turn place;
+	const int turn = bj_turns_enter(s->turns, spec->tenant, spec->cancel_fd, &place);
+	int r;
+
+	if (turn < 0)
+		return bj_err_set(err, turn == -BJ_E_LIMIT ? BJ_E_LIMIT : BJ_E_CANCELLED, 0,
+				  "no turn for this check; try again later");
+	r = bj_run(g->bj, spec, ret, err);
+	bj_turns_leave(s->turns, &place);
+	return r;
+}
+
+/* Why there is no result. */
+static int tell_failure(struct bj_execution *x, struct bj_err *err)
+{
+	pthread_mutex_lock(&x->lock);
+
+	const int r =
+		bj_err_set(err, x->problem == BJ_PROBLEM_QUEUE_FULL ? BJ_E_LIMIT : BJ_E_SYSTEM, 0,
+			   "%.200s", x->error);
+
+	pthread_mutex_unlock(&x->lock);
+	return r;
+}
+
+int bj_execute_spec(struct bj_service *s, struct bj_generation *g, struct bj_spec *spec,
+		    struct bj_result **ret, struct bj_err *err)
+{
+	struct bj_result *result = NULL;
+	struct job job = { .service = s, .generation = g, .also = spec, .ret = &result };
+	int r = 0;
+
+	if (spec->check_only)
+		return check_spec(s, g, spec, ret, err);
+	job.order = (struct bj_order){ .spec = *spec, .stdin_fd = -1 };
+	job.hangup = bj_hangup_new(-1);
+	if (!job.hangup || bj_hangup_add(job.hangup, spec->cancel_fd) < 0)
+		r = bj_err_set(err, BJ_E_LIMIT, 0, "too many files are open; try again later");
+
+	const struct bj_run_init init = { .language = spec->language, .hangup = job.hangup };
+
+	if (r == 0 && bj_runs_add(s->runs, &init, &job.x) < 0)
+		r = bj_err_set(err, BJ_E_SYSTEM, 0, "no memory for the run");
+	if (r == 0) {
+		memcpy(spec->id, job.x->id, sizeof(spec->id));
+		run(&job);
+		if (result)
+			*ret = result;
+		else
+			r = tell_failure(job.x, err);
+	}
+	job.generation = NULL; /* the caller's */
+	job_done(&job);
+	return r;
 }

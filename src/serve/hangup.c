@@ -68,3 +68,8 @@ void bj_hangup_clear(struct bj_hangup *h)
 
 	eventfd_read(h->event, &ignored);
 }
+
+int bj_hangup_add(struct bj_hangup *h, int fd)
+{
+	return fd < 0 ? 0 : watch(h->epoll, fd, EPOLLIN);
+}

@@ -17,3 +17,6 @@ int bj_hangup_fd(const struct bj_hangup *hangup);
 /* Ask the run to stop, and take that back before the next one. */
 void bj_hangup_raise(struct bj_hangup *hangup);
 void bj_hangup_clear(struct bj_hangup *hangup);
+
+/* Stop also when @fd (borrowed; negative: none) is readable. 0 or negative. */
+int bj_hangup_add(struct bj_hangup *hangup, int fd);

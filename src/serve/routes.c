@@ -4,6 +4,8 @@
 
 #include "base/cleanup.h"
 #include "base/size.h"
+#include "serve/mcp.h"
+#include "serve/mcp_host.h"
 #include "serve/openapi.h"
 #include "serve/page.h"
 #include "serve/problem.h"
@@ -230,6 +232,28 @@ static void get_executions(struct bj_service *s, const struct bj_request *req, c
 	bj_answer_take(answer, 200, BJ_TYPE_JSON, bj_buf_take(&buf));
 }
 
+/* --- tools ------------------------------------------------------------------------------------ */
+
+static void get_tools(struct bj_service *s, const struct bj_request *req, const char *id,
+		      struct bj_answer *answer)
+{
+	(void)id;
+	bj_tools_get(s, req, answer);
+}
+
+static void post_tool(struct bj_service *s, const struct bj_request *req, const char *id,
+		      struct bj_answer *answer)
+{
+	bj_tools_post(s, req, id, answer);
+}
+
+static void any_mcp(struct bj_service *s, const struct bj_request *req, const char *id,
+		    struct bj_answer *answer)
+{
+	(void)id;
+	bj_mcp_handle(s->mcp, req, answer);
+}
+
 /* --- the table -------------------------------------------------------------------------------- */
 
 /* {id} stands for one part of a path. */
@@ -252,6 +276,11 @@ static const struct {
 	{ "GET", "/page.js", get_page },
 	{ "GET", "/page.css", get_page },
 	{ "GET", "/icon.svg", get_page },
+	{ "GET", "/v1/tools", get_tools },
+	{ "POST", "/v1/tools/{id}", post_tool },
+	{ "POST", "/mcp", any_mcp },
+	{ "GET", "/mcp", any_mcp },
+	{ "DELETE", "/mcp", any_mcp },
 	{ "GET", "/healthz", get_health },
 	{ "GET", "/readyz", get_ready },
 	{ "GET", "/metrics", get_metrics },

@@ -6,6 +6,7 @@
 #include "base/err.h"
 #include "check/layer.h"
 #include "check/rules.h"
+#include "serve/mcp.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -19,7 +20,8 @@ int bj_service_init(struct bj_service *s, struct bj_err *err)
 	bj_metrics_init(&s->metrics);
 	pthread_mutex_init(&s->lock, NULL);
 	pthread_cond_init(&s->idle, NULL);
-	if (!s->runs || !s->turns || !s->sessions) {
+	s->mcp = bj_mcp_door_new(s);
+	if (!s->runs || !s->turns || !s->sessions || !s->mcp) {
 		bj_service_done(s);
 		return bj_err_set(err, BJ_E_SYSTEM, ENOMEM, "cannot start the service");
 	}
@@ -36,6 +38,7 @@ static void drop(struct bj_generation *g)
 
 void bj_service_done(struct bj_service *s)
 {
+	bj_mcp_door_free(s->mcp);
 	drop(s->current);
 	bj_runs_free(s->runs);
 	bj_turns_free(s->turns);
@@ -69,6 +72,7 @@ void bj_service_use(struct bj_service *s, struct belljar *bj_take)
 	*g = (struct bj_generation){ .bj = bj_take, .refs = 1 };
 	bj_runs_configure(s->runs, set->keep, set->keep_time_ms, set->keep_output);
 	bj_turns_resize(s->turns, set->concurrency, set->queue);
+	bj_mcp_door_configure(s->mcp, &bj_take->settings->mcp, set->listen);
 	s->metrics.engines++;
 	know_rules(s, bj_take);
 	pthread_mutex_lock(&s->lock);
@@ -147,9 +151,9 @@ void bj_service_stop(struct bj_service *s, uint64_t grace_ms)
 	pthread_mutex_lock(&s->lock);
 	s->stopping = true;
 	pthread_mutex_unlock(&s->lock);
-	if (wait_idle(s, bj_clock_now() + grace_ms * 1000000u))
-		return;
-	bj_runs_cancel_all(s->runs);
+	if (!wait_idle(s, bj_clock_now() + grace_ms * 1000000u))
+		bj_runs_cancel_all(s->runs);
+	bj_mcp_door_stop(s->mcp);
 	wait_idle(s, bj_clock_now() + UINT64_C(5000000000));
 }
 

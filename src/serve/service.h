@@ -23,6 +23,7 @@ struct bj_service {
 	struct bj_turns *turns;
 	struct bj_sessions *sessions;
 	struct bj_metrics metrics;
+	struct bj_mcp_door *mcp;
 	uint64_t started_unix_ms;
 
 	pthread_mutex_t lock;
@@ -68,3 +69,8 @@ void bj_execute_check(struct bj_service *service, const struct bj_request *reque
  * byte: the script waits for it, and stops when it goes away. */
 void bj_execute_stream(struct bj_service *service, struct bj_execution *x_take, bool owner,
 		       struct bj_answer *answer);
+
+/* Run what a tool asks for: in turn, and in the list of runs. As bj_run(); spec->id is set, and
+ * spec->on_event and spec->cancel_fd are heeded. */
+int bj_execute_spec(struct bj_service *service, struct bj_generation *generation,
+		    struct bj_spec *spec, struct bj_result **ret, struct bj_err *err);

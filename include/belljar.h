@@ -145,6 +145,7 @@ struct bj_spec {
 	void *event_ctx;
 	/* Who asks, for rules, records and quotas. */
 	enum bj_through through;
+	const char *name;           /* what the script is called, such as its file; NULL: nothing */
 	const char *tenant;         /* NULL: the local user */
 	const char *actor;          /* name of the key or the user; NULL: not known */
 	const char *tool;           /* the tool it came through; NULL: none */
@@ -248,6 +249,16 @@ void bj_spec_init(const struct belljar *bj, enum bj_language language, struct bj
 int bj_run(struct belljar *bj, const struct bj_spec *spec, struct bj_result **ret_result,
 	   struct bj_err *err);
 void bj_result_free(struct bj_result *result); /* NULL is fine */
+
+/* Decide about the run @id, which waits. @by: who decides; @reason: NULL for none. -BJ_E_NOT_FOUND:
+ * nothing with this id was ever asked; -BJ_E_DENIED: somebody decided before, or it is too late. */
+int bj_decide(struct belljar *bj, const char *id, bool approve, const char *by, const char *reason,
+	      struct bj_err *err);
+
+/* Run what waits under @id and was approved: once, whoever else tries. Of @hooks (NULL: none) only
+ * the callbacks and cancel_fd count. -BJ_E_DENIED: it is not approved, or it has begun already. */
+int bj_resume(struct belljar *bj, const char *id, const struct bj_spec *hooks,
+	      struct bj_result **ret_result, struct bj_err *err);
 
 /* The result as one JSON object, one line. The caller frees it with free(). NULL: no memory. */
 char *bj_result_to_json(const struct bj_result *result);

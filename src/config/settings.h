@@ -11,6 +11,7 @@ enum bj_import_mode { BJ_IMPORTS_AUTO, BJ_IMPORTS_BLOCK, BJ_IMPORTS_WARN, BJ_IMP
 enum bj_proc_mode { BJ_PROC_PID, BJ_PROC_COMPAT, BJ_PROC_NONE };
 enum bj_docker_profile { BJ_DOCKER_PROFILE_OURS, BJ_DOCKER_PROFILE_ENGINE };
 enum bj_audit_sync { BJ_AUDIT_GROUP, BJ_AUDIT_ALWAYS, BJ_AUDIT_NEVER };
+enum bj_approval_scope { BJ_SCOPE_TOOL, BJ_SCOPE_TENANT, BJ_SCOPE_ALL };
 enum bj_store_code { BJ_STORE_NEVER, BJ_STORE_ON_ERROR, BJ_STORE_ALWAYS };
 
 /* A list of strings; owned by the settings. */
@@ -44,6 +45,21 @@ struct bj_mcp_settings {
 	uint32_t sessions;
 	uint64_t session_idle_ms, keep_events;
 	char *allowed_host; /* NULL: only names of this machine */
+};
+
+/* record.*, artifacts.*: what is kept of runs. */
+struct bj_record_settings {
+	bool enabled;
+	uint64_t keep_time_ms, keep_bytes;
+	uint64_t artifact_bytes;
+	bool files;
+};
+
+/* approval.*: who must be asked before a run. */
+struct bj_approval_settings {
+	struct bj_strings rules;
+	uint64_t expire_ms, reuse_ms;
+	enum bj_approval_scope scope;
 };
 
 struct bj_settings {
@@ -85,6 +101,8 @@ struct bj_settings {
 	bool allow_unsafe;                     /* allow_unsafe: lets backend direct run at all */
 	char *log_level;                       /* log_level */
 	struct bj_audit_settings audit;        /* audit.* */
+	struct bj_record_settings record;      /* record.*, artifacts.* */
+	struct bj_approval_settings approval;  /* approval.* */
 	struct bj_serve_settings serve;        /* serve.* */
 	uint64_t tool_max_text;                /* tool.max_text */
 	struct bj_mcp_settings mcp;            /* mcp.* */

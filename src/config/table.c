@@ -37,6 +37,7 @@ static const char *const REQUIRES[] = { "full", "basic", NULL };
 static const char *const PROCS[] = { "pid", "compat", "none", NULL };
 static const char *const STORES[] = { "never", "on_error", "always", NULL };
 static const char *const AUDIT_SYNCS[] = { "group", "always", "never", NULL };
+static const char *const SCOPES[] = { "tool", "tenant", "all", NULL };
 static const char *const DOCKER_PROFILES[] = { "belljar", "docker", NULL };
 static const char *const FALLBACKS[] = { "native", "direct", NULL };
 static const char *const LEVELS[] = { "error", "warn", "info", "debug", NULL };
@@ -182,6 +183,31 @@ const struct bj_setting bj_table[] = {
 	  .help = "When lines of the log are on the disk for sure. group is within 50 ms in the "
 		  "service and left to the kernel elsewhere, always before the next step, never "
 		  "leaves it to the kernel." },
+	{ "record.enabled", BJ_T_BOOL, AT(record.enabled), .value = "true",
+	  .help = "Keep a record of every run. A run that cannot be recorded does not take "
+		  "place." },
+	{ "record.keep_time", BJ_T_DURATION, AT(record.keep_time_ms), 1000, 100 * YEAR_MS,
+	  .value = "2160h", .help = "How long records and artifacts are kept." },
+	{ "record.keep_size", BJ_T_SIZE, AT(record.keep_bytes), MIB, TIB, .value = "2GiB",
+	  .help = "Size of all records and artifacts together. The oldest go when there is more." },
+	{ "artifacts.max_bytes", BJ_T_SIZE, AT(record.artifact_bytes), 4 * KIB, 64 * GIB,
+	  .value = "128MiB", .help = "Size of what is kept of one run beside its record." },
+	{ "artifacts.files", BJ_T_BOOL, AT(record.files), .value = "false",
+	  .help = "Also keep the files that a script leaves in out/, where the caller takes "
+		  "none." },
+	{ "approval.rules", BJ_T_RULES, .optional = true, AT(approval.rules),
+	  .value = "ask tool=execute_script,ask through=api,ask through=tool risk>=high",
+	  .help = "Which runs wait for a person: the first rule that fits decides, and a run that "
+		  "none fits is allowed. A rule is ask, allow or deny, then what it looks at, such "
+		  "as through=own, through=api, through=tool, tool=NAME, tenant=NAME, backend=NAME "
+		  "or risk>=high. Empty: nothing waits." },
+	{ "approval.expire", BJ_T_DURATION, AT(approval.expire_ms), 1000, YEAR_MS, .value = "24h",
+	  .help = "How long a run waits for a decision." },
+	{ "approval.reuse", BJ_T_DURATION, AT(approval.reuse_ms), 0, YEAR_MS, .value = "24h",
+	  .help = "How long an approval holds for the very same run. 0: every run asks again." },
+	{ "approval.scope", BJ_T_CHOICE, AT(approval.scope), .choices = SCOPES, .value = "tool",
+	  .help = "For whom it holds: the same tenant through the same tool, the same tenant "
+		  "through any door, or everybody." },
 
 	{ "serve.socket", BJ_T_FILE, .optional = true, AT(serve.socket), .value = "",
 	  .help = "The Unix socket of the service. Empty: $XDG_RUNTIME_DIR/belljar/belljar.sock, "
@@ -316,6 +342,7 @@ static const char *const TYPE_NAMES[] = {
 	[BJ_T_PATH] = "absolute path",
 	[BJ_T_MODULES] = "list of modules",
 	[BJ_T_SECRET] = "secret",
+	[BJ_T_RULES] = "list of rules",
 };
 
 const char *bj_table_type_name(const struct bj_setting *setting)
@@ -360,6 +387,7 @@ char *bj_table_allowed(const struct bj_setting *setting)
 		[BJ_T_PATH] = "an absolute path without ..",
 		[BJ_T_MODULES] = "a list of Python module names",
 		[BJ_T_SECRET] = "16 to 255 printable characters without blanks",
+		[BJ_T_RULES] = "rules such as \"ask through=api risk>=high\"",
 	};
 	struct bj_buf buf = { 0 };
 

@@ -18,6 +18,7 @@ enum bj_type {
 	BJ_T_PATH,     /* char *: an absolute path without `..` */
 	BJ_T_MODULES,  /* struct bj_strings: names of Python modules */
 	BJ_T_SECRET,   /* char *: printable, and never shown */
+	BJ_T_RULES,    /* struct bj_strings: approval rules, see config/rule.h */
 };
 
 /* A variable of an older system that means one of our settings. */

@@ -5,6 +5,7 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/size.h"
+#include "config/rule.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -195,6 +196,16 @@ static void free_strings(struct bj_strings *strings)
 	*strings = (struct bj_strings){ 0 };
 }
 
+static bool item_is_allowed(const struct bj_setting *setting, const char *text)
+{
+	struct bj_approval_rule rule;
+
+	if (setting->type == BJ_T_RULES)
+		return bj_rule_read(text, &rule);
+	return setting->choices ? find_choice(setting, text) >= 0
+				: all_of(text, MODULE_SET, MAX_NAME);
+}
+
 /* Add one module name; blanks around it are dropped. The array keeps a NULL at its end. */
 static int add_module(const struct bj_setting *setting, struct bj_strings *list, const char *from,
 		      size_t len)
@@ -216,7 +227,7 @@ static int add_module(const struct bj_setting *setting, struct bj_strings *list,
 
 	if (!name)
 		return -BJ_E_SYSTEM;
-	if (setting->choices ? find_choice(setting, name) < 0 : !all_of(name, MODULE_SET, MAX_NAME))
+	if (!item_is_allowed(setting, name))
 		return -BJ_E_INVALID;
 	items[list->n++] = BJ_TAKE_PTR(name);
 	items[list->n] = NULL;
@@ -246,10 +257,11 @@ static int set_modules(const struct bj_setting *setting, const char *text, void 
 }
 
 static int (*const SETTERS[])(const struct bj_setting *, const char *, void *) = {
-	[BJ_T_COUNT] = set_number, [BJ_T_SIZE] = set_number,     [BJ_T_DURATION] = set_number,
-	[BJ_T_CPUS] = set_number,  [BJ_T_CHOICE] = set_choice,   [BJ_T_WORD] = set_string,
-	[BJ_T_BOOL] = set_bool,    [BJ_T_NAME] = set_string,     [BJ_T_FILE] = set_string,
-	[BJ_T_PATH] = set_string,  [BJ_T_MODULES] = set_modules, [BJ_T_SECRET] = set_string,
+	[BJ_T_COUNT] = set_number,  [BJ_T_SIZE] = set_number,     [BJ_T_DURATION] = set_number,
+	[BJ_T_CPUS] = set_number,   [BJ_T_CHOICE] = set_choice,   [BJ_T_WORD] = set_string,
+	[BJ_T_BOOL] = set_bool,     [BJ_T_NAME] = set_string,     [BJ_T_FILE] = set_string,
+	[BJ_T_PATH] = set_string,   [BJ_T_MODULES] = set_modules, [BJ_T_SECRET] = set_string,
+	[BJ_T_RULES] = set_modules,
 };
 
 int bj_value_set(const struct bj_setting *setting, const char *text, const char *shown,
@@ -308,6 +320,7 @@ char *bj_value_format(const struct bj_setting *setting, const struct bj_settings
 	case BJ_T_BOOL:
 		return strdup(*(const bool *)from ? "true" : "false");
 	case BJ_T_MODULES:
+	case BJ_T_RULES:
 		return format_modules(from);
 	default:
 		break;
@@ -323,7 +336,7 @@ void bj_value_free_all(struct bj_settings *settings)
 	for (size_t i = 0; i < bj_table_size; i++) {
 		const struct bj_setting *s = &bj_table[i];
 
-		if (s->type == BJ_T_MODULES)
+		if (SETTERS[s->type] == set_modules)
 			free_strings(field(s, settings));
 		else if (SETTERS[s->type] == set_string)
 			free(*(char **)field(s, settings));

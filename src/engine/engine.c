@@ -4,6 +4,7 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "base/log.h"
 #include "engine/backends.h"
 #include "jar/creds.h"
 #include "seccomp/profile.h"
@@ -20,6 +21,30 @@ static int compile_filter(struct belljar *bj, struct bj_err *err)
 	if (!bj->filter)
 		return bj_err_set(err, BJ_E_SYSTEM, ENOMEM, "cannot read the seccomp profile");
 	return bj_profile_compile_file(bj->settings->seccomp, bj->filter, err);
+}
+
+/* An ordinary user whose home cannot be written, and who asked for nothing else, may run scripts
+ * all the same. Who set where records go, or that there are to be some, is taken at his word. */
+static bool may_go_without(const struct bj_settings *settings, const struct bj_err *err)
+{
+	if (geteuid() == 0 || bj_settings_was_set(settings, "state_dir") ||
+	    bj_settings_was_set(settings, "record.enabled"))
+		return false;
+	return err->code == BJ_E_NOT_FOUND || err->errnum == ENOENT || err->errnum == EACCES ||
+	       err->errnum == EROFS || err->errnum == ENOTDIR || err->errnum == EPERM;
+}
+
+static int open_records(struct belljar *bj, struct bj_err *err)
+{
+	int r = bj_archive_open(bj->settings, &bj->record.archive, err);
+
+	if (r < 0 && may_go_without(bj->settings, err)) {
+		bj_log(BJ_LOG_WARN, "this run is not recorded: %s", err->msg);
+		r = 0;
+	}
+	bj->record.settings = bj->settings;
+	bj->record.checker = bj->checker;
+	return r;
 }
 
 int bj_engine_new(struct bj_settings *settings_take, struct belljar **ret, struct bj_err *err)
@@ -42,6 +67,8 @@ int bj_engine_new(struct bj_settings *settings_take, struct belljar **ret, struc
 		r = bj_checker_new(bj->settings->user_rules, &bj->checker, err);
 	if (r == 0)
 		r = compile_filter(bj, err);
+	if (r == 0)
+		r = open_records(bj, err);
 	if (r < 0) {
 		bj_close(bj);
 		return r;
@@ -96,7 +123,7 @@ static int take_filter(struct belljar *bj, struct bj_engine_parts *parts, struct
 }
 
 int bj_engine_from_parts(struct bj_settings *settings_take, struct bj_engine_parts *parts_take,
-			 struct belljar **ret, struct bj_err *err)
+			 struct bj_archive *archive, struct belljar **ret, struct bj_err *err)
 {
 	struct belljar *bj = calloc(1, sizeof(*bj));
 	int r = 0;
@@ -113,6 +140,8 @@ int bj_engine_from_parts(struct bj_settings *settings_take, struct bj_engine_par
 	if (r == 0)
 		r = bj_checker_new(bj->settings->user_rules, &bj->checker, err);
 	bj_engine_parts_done(parts_take);
+	bj->record = (struct bj_record){ archive, bj->settings, bj->checker };
+	bj->borrows_archive = true;
 	if (r < 0) {
 		bj_close(bj);
 		return r;
@@ -134,6 +163,8 @@ static void end(struct belljar *bj, bool wait)
 	if (!bj)
 		return;
 	bj_backends_stop(bj, wait);
+	if (!bj->borrows_archive)
+		bj_archive_close(bj->record.archive);
 	bj_checker_free(bj->checker);
 	bj_settings_free(bj->settings);
 	if (bj->filter)

@@ -5,6 +5,7 @@
 #include "check/check.h"
 #include "config/settings.h"
 #include "jar/process.h"
+#include "record/record.h"
 
 /* A process for each backend. */
 enum { BJ_ENGINE_PROCESSES = 3 };
@@ -15,8 +16,10 @@ struct belljar {
 	struct bj_checker *checker;
 	/* By backend; NULL: it is not called for, or not allowed. */
 	struct bj_process *process[BJ_ENGINE_PROCESSES];
-	struct bj_buf *filter; /* the compiled custom profile; NULL: none */
-	bool warm;             /* a service: interpreters wait for its scripts */
+	struct bj_buf *filter;   /* the compiled custom profile; NULL: none */
+	bool warm;               /* a service: interpreters wait for its scripts */
+	struct bj_record record; /* its archive is NULL when runs are not recorded */
+	bool borrows_archive;    /* the archive outlives this handle */
 };
 
 /* As bj_open(), with settings that the caller made. Takes them, also on failure. */
@@ -39,9 +42,10 @@ int bj_engine_make_parts(struct bj_settings *settings, struct bj_engine_parts *r
 			 struct bj_err *err);
 void bj_engine_parts_done(struct bj_engine_parts *parts);
 
-/* Takes settings and parts, also on failure. Reads the file of the user's rules. */
+/* Takes settings and parts, also on failure. Reads the file of the user's rules. @archive:
+ * borrowed; NULL: runs are not recorded. */
 int bj_engine_from_parts(struct bj_settings *settings_take, struct bj_engine_parts *parts_take,
-			 struct belljar **ret, struct bj_err *err);
+			 struct bj_archive *archive, struct belljar **ret, struct bj_err *err);
 
 /* Wait until the processes of @bj are up; fails with their own words when one cannot be. */
 int bj_engine_ready(struct belljar *bj, struct bj_err *err);
@@ -61,6 +65,9 @@ int bj_engine_sweep(const struct bj_settings *settings, struct bj_err *err);
 /* A result for a run that never was: cause infrastructure, @message as its error. NULL: no
  * memory. */
 struct bj_result *bj_engine_failure(const struct belljar *bj, const char *message);
+
+/* Enter the run of @spec, which has an id, as queued: for a door that answers before it begins. */
+int bj_engine_enqueue(struct belljar *bj, const struct bj_spec *spec, struct bj_err *err);
 
 /* What @settings ask of the check, for a script that @backend would run; language and text are
  * left to the caller. */

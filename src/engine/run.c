@@ -4,9 +4,12 @@
  *
  *	check   every layer but syntax reads the text; a blocking finding ends it here, and nothing
  *		was started for it
+ *	gate    the approval rules let it go, deny it, or have it wait for a person
+ *	begin   a row in the records: what cannot be recorded does not run
  *	run     the backend starts the interpreter in its jar, which parses the script before its
  *		first line and says what it found
- *	result  one value: what was found, what happened, what was enforced
+ *	result  one value: what was found, what happened, what was enforced; recorded before it is
+ *		answered
  *
  * bj_run() may be called from many threads; runs share nothing but the launcher and the rules. */
 
@@ -16,6 +19,9 @@
 #include "base/log.h"
 #include "engine/backends.h"
 #include "engine/engine.h"
+#include "engine/gate.h"
+#include "record/approval.h"
+#include "record/held.h"
 #include "spec/names.h"
 
 #include <errno.h>
@@ -253,6 +259,25 @@ static int run_backend(struct belljar *bj, const struct bj_spec *spec, struct bj
 	return rc;
 }
 
+/* Let it through the gate and write down that it begins. False: it does not. */
+static int may_begin(struct belljar *bj, const struct bj_spec *spec, struct bj_report *report,
+		     struct bj_result *r, struct bj_err *err)
+{
+	enum bj_gate_answer answer = BJ_GATE_GO;
+
+	/* A person who is asked sees what was found. */
+	take_report(report, r);
+
+	const int rc = bj_gate_ask(bj, spec, r, &answer, err);
+
+	if (rc < 0 || answer != BJ_GATE_GO)
+		return rc;
+	if (bj->record.archive && bj_record_begin(&bj->record, spec, r, BJ_RUNNING, err) < 0)
+		return -err->code;
+	bj_engine_take_report(r, report);
+	return 1;
+}
+
 /* *@ret_failed is filled when the backend could not run it. */
 static int check_and_run(struct belljar *bj, const struct bj_spec *spec, struct bj_result *r,
 			 struct bj_err *ret_failed, struct bj_err *err)
@@ -264,21 +289,28 @@ static int check_and_run(struct belljar *bj, const struct bj_spec *spec, struct 
 
 	if (rc < 0)
 		return rc; /* a script that could not be checked does not run */
+	r->effective_risk = effective_risk(spec, report.risk);
+	if (!report.blocked && !spec->check_only) {
+		rc = may_begin(bj, spec, &report, r, err);
+		if (rc <= 0)
+			return rc;
+	}
 
 	/* The checker could not read all of it: the interpreter is asked, and nothing runs. */
 	struct bj_spec ask = *spec;
 
 	if (report.unparsed)
 		ask.check_only = true;
+	rc = 0;
 	if ((!report.blocked || report.unparsed) &&
 	    run_backend(bj, &ask, r, &verdict, ret_failed) == 0 && verdict.syntax)
 		rc = bj_report_add_syntax(bj->checker, &request, &report, verdict.line,
 					  verdict.column, verdict.message, err);
 	take_report(&report, r);
 	bj_report_done(&report);
-	r->effective_risk = effective_risk(spec, r->risk);
 	if (rc < 0)
 		return rc;
+	r->effective_risk = effective_risk(spec, r->risk);
 	if (r->validation_failed)
 		reject(r);
 	else
@@ -321,31 +353,142 @@ static int run_with_fallback(struct belljar *bj, struct bj_spec *spec,
 	}
 }
 
+/* The end of a run is on record before anybody hears of it. */
+static int keep_result(struct belljar *bj, const struct bj_spec *spec, struct bj_result *result,
+		       struct bj_err *err)
+{
+	if (result->state == BJ_PENDING)
+		return 0;
+	result->state = BJ_FINISHED;
+	if (!bj->record.archive || spec->check_only)
+		return 0;
+	return bj_record_finish(&bj->record, spec, result, NULL, err);
+}
+
+/* Fill in what the caller left open and hold it against the settings. */
+static int complete(const struct belljar *bj, struct bj_spec *spec, struct bj_err *err)
+{
+	if (!spec->id[0])
+		new_id(spec->id);
+	if (!is_plain_id(spec))
+		return bj_err_set(err, BJ_E_INVALID, 0,
+				  "an id has at most 32 letters, digits, dashes and underscores");
+
+	const uint64_t clamped = bj_settings_clamp_timeout(bj->settings, spec->limits.timeout_ms);
+
+	if (clamped != spec->limits.timeout_ms && !spec->timeout_asked_ms)
+		spec->timeout_asked_ms = spec->limits.timeout_ms;
+	spec->limits.timeout_ms = clamped;
+	return 0;
+}
+
 int bj_run(struct belljar *bj, const struct bj_spec *asked, struct bj_result **ret_result,
 	   struct bj_err *err)
 {
 	struct bj_spec spec = *asked;
-
-	if (!spec.id[0])
-		new_id(spec.id);
-	if (!is_plain_id(&spec))
-		return bj_err_set(err, BJ_E_INVALID, 0,
-				  "an id has at most 32 letters, digits, dashes and underscores");
-
-	const uint64_t clamped = bj_settings_clamp_timeout(bj->settings, spec.limits.timeout_ms);
-
-	if (clamped != spec.limits.timeout_ms && !spec.timeout_asked_ms)
-		spec.timeout_asked_ms = spec.limits.timeout_ms;
-	spec.limits.timeout_ms = clamped;
-
 	struct bj_result *result = NULL;
-	const int r = run_with_fallback(bj, &spec, &result, err);
+	int r = complete(bj, &spec, err);
 
+	if (r == 0)
+		r = run_with_fallback(bj, &spec, &result, err);
+	if (r == 0)
+		r = keep_result(bj, &spec, result, err);
 	if (r < 0) {
 		bj_result_free(result);
 		return r;
 	}
-	result->state = BJ_FINISHED;
 	*ret_result = result;
 	return 0;
+}
+
+int bj_engine_enqueue(struct belljar *bj, const struct bj_spec *asked, struct bj_err *err)
+{
+	struct bj_spec spec = *asked;
+	struct bj_result *result;
+	int r = complete(bj, &spec, err);
+
+	if (r < 0 || !bj->record.archive)
+		return r;
+	result = new_result(&spec);
+	if (!result)
+		return bj_err_set(err, BJ_E_SYSTEM, ENOMEM, "no memory for a result");
+	r = bj_record_begin(&bj->record, &spec, result, BJ_QUEUED, err);
+	bj_result_free(result);
+	return r;
+}
+
+/* --- approval --------------------------------------------------------------------------------- */
+
+static int need_records(const struct belljar *bj, struct bj_err *err)
+{
+	if (bj->record.archive)
+		return 0;
+	return bj_err_set(err, BJ_E_NOT_FOUND, 0,
+			  "no decisions are kept here; set record.enabled to true");
+}
+
+int bj_decide(struct belljar *bj, const char *id, bool approve, const char *by, const char *reason,
+	      struct bj_err *err)
+{
+	const int r = need_records(bj, err);
+
+	return r < 0 ? r : bj_approval_decide(&bj->record, id, approve, by, reason, err);
+}
+
+/* The settings may have changed since a person looked at it. */
+static int still_holds(struct belljar *bj, const struct bj_spec *spec, struct bj_err *err)
+{
+	struct bj_decision decision = { 0 };
+	const int r = bj_approval_holds(&bj->record, spec, &decision, err);
+
+	free(decision.by);
+	free(decision.reason);
+	if (r == 0)
+		return bj_err_set(err, BJ_E_DENIED, 0,
+				  "the settings changed since run %.32s was approved; ask again",
+				  spec->id);
+	return r < 0 ? r : 0;
+}
+
+/* What was taken and cannot run must not stay queued for ever. */
+static void end_taken(struct belljar *bj, const struct bj_spec *spec, const char *why)
+{
+	struct bj_result *result = bj_engine_failure(bj, why);
+	struct bj_err ignored;
+
+	if (result)
+		bj_record_finish(&bj->record, spec, result, NULL, &ignored);
+	bj_result_free(result);
+}
+
+int bj_resume(struct belljar *bj, const char *id, const struct bj_spec *hooks,
+	      struct bj_result **ret_result, struct bj_err *err)
+{
+	AUTO_BUF struct bj_buf order = { 0 };
+	struct bj_held held = { .stdin_fd = -1 };
+	int r = need_records(bj, err);
+
+	if (r == 0)
+		r = bj_approval_claim(&bj->record, id, &order, err);
+	if (r == 0)
+		r = bj_err_set(err, BJ_E_DENIED, 0,
+			       "run %.32s is not approved, or it has begun already", id);
+	if (r < 0)
+		return r;
+	r = bj_held_unpack(order.data, order.size, &held, err);
+	held.spec.seccomp = bj->filter ? bj->filter->data : NULL;
+	held.spec.seccomp_size = bj->filter ? bj->filter->size : 0;
+	held.spec.cancel_fd = hooks ? hooks->cancel_fd : -1;
+	held.spec.on_event = hooks ? hooks->on_event : NULL;
+	held.spec.event_ctx = hooks ? hooks->event_ctx : NULL;
+	if (r == 0)
+		r = still_holds(bj, &held.spec, err);
+	if (r == 0)
+		r = bj_run(bj, &held.spec, ret_result, err);
+	if (r < 0) {
+		snprintf(held.spec.id, sizeof(held.spec.id), "%s", id);
+		end_taken(bj, &held.spec, err->msg);
+	}
+	bj_held_done(&held);
+	return r;
 }

@@ -32,6 +32,7 @@ struct front {
 	struct bj_service service;
 	struct bj_http http;
 	struct bj_listen *listen;
+	struct bj_archive *archive; /* NULL: runs are not recorded */
 	bool open;
 };
 
@@ -62,6 +63,9 @@ static int come_up(struct front *f, const struct bj_front_init *init, struct bj_
 	r = bj_service_init(&f->service, err);
 	if (r == 0)
 		r = bj_http_init(&f->http, &f->service, init->owner, err);
+	/* Its files are opened while they can be: they belong to whoever started the service. */
+	if (r == 0)
+		r = bj_archive_open(init->settings, &f->archive, err);
 	if (r == 0)
 		r = drop_rights(init, err);
 	return r;
@@ -86,7 +90,7 @@ static int take_engine(struct front *f, struct bj_settings *settings_take,
 		       struct bj_engine_parts *parts_take, struct bj_err *err)
 {
 	struct belljar *bj = NULL;
-	int r = bj_engine_from_parts(settings_take, parts_take, &bj, err);
+	int r = bj_engine_from_parts(settings_take, parts_take, f->archive, &bj, err);
 
 	if (r < 0)
 		return r;
@@ -153,5 +157,6 @@ int bj_front_main(struct bj_front_init *init)
 	loop(&front);
 	bj_http_done(&front.http);
 	bj_service_done(&front.service);
+	bj_archive_close(front.archive);
 	return 0;
 }

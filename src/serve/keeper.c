@@ -23,6 +23,7 @@
 #include "base/err.h"
 #include "base/fd.h"
 #include "base/log.h"
+#include "record/folder.h"
 #include "serve/channel.h"
 #include "serve/front.h"
 #include "serve/listen.h"
@@ -110,7 +111,10 @@ static int find_user(struct keeper *k, struct bj_err *err)
 	k->front_init.change_user = user->pw_uid != 0;
 	k->front_init.uid = user->pw_uid;
 	k->front_init.gid = user->pw_gid;
-	return 0;
+	/* The front makes artifacts when it is that user. */
+	if (!k->front_init.change_user || !k->settings->record.enabled)
+		return 0;
+	return bj_folder_give(k->settings, "artifacts", user->pw_uid, err);
 }
 
 /* --- children --------------------------------------------------------------------------------- */
@@ -125,6 +129,7 @@ __attribute__((noreturn)) static void be_front(struct keeper *k, int channel)
 	sigprocmask(SIG_UNBLOCK, &child, NULL);
 	close(k->signals);
 	k->front_init.channel = channel;
+	k->front_init.settings = k->settings;
 	k->front_init.listen = &k->listen;
 
 	const int status = bj_front_main(&k->front_init);

@@ -112,7 +112,7 @@ static json_t *decision(const struct bj_decision *d)
 /* A run that waits has no cause yet. */
 static json_t *cause(const struct bj_result *r)
 {
-	return r->cause == BJ_CAUSE_NONE ? json_null() : json_string(bj_cause_name(r->cause));
+	return r->state == BJ_PENDING ? json_null() : json_string(bj_cause_name(r->cause));
 }
 
 static json_t *risk(const struct bj_result *r)
@@ -122,7 +122,7 @@ static json_t *risk(const struct bj_result *r)
 			 strings(r->risk_reasons, r->n_risk_reasons));
 }
 
-static json_t *to_json(const struct bj_result *r)
+json_t *bj_result_to_object(const struct bj_result *r)
 {
 	return json_pack("{s:o, s:s, s:o, s:b, s:s, s:o, s:o, s:o, s:o, s:b, s:b, s:o, s:o, s:o, "
 			 "s:o, s:o, s:s, s:o, s:o, s:{s:o, s:o}, s:o}",
@@ -143,7 +143,7 @@ static json_t *to_json(const struct bj_result *r)
 
 char *bj_result_to_json(const struct bj_result *result)
 {
-	json_t *object = to_json(result);
+	json_t *object = bj_result_to_object(result);
 	char *line = object ? json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(12)) : NULL;
 
 	json_decref(object);

@@ -10,6 +10,7 @@ disturb; cgroups of others are recognised by their lock and by the strangers in 
 import ctypes
 import fcntl
 import os
+import re
 import secrets
 import socket
 import subprocess
@@ -212,7 +213,15 @@ def _files(homes=()):
     return found
 
 
+# Records and artifacts are there to stay; scripts have no way to write to them.
+KEPT = re.compile(r"^/var/lib/belljar(/|$)|^/[^.]+/\.local(/state(/belljar(/.*)?)?)?$")
+
+
 def _tree(path):
+    return {found for found in _whole_tree(path) if not KEPT.search(found)}
+
+
+def _whole_tree(path):
     found = {path}
     for top, dirs, files in os.walk(path):
         found.update(os.path.join(top, n) for n in dirs + files)

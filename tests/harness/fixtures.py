@@ -21,6 +21,8 @@ CLONE_NEWNS = 0x20000
 MS_PRIVATE_REC = 1 << 18 | 1 << 14
 MS_NOSUID_NODEV = 2 | 4
 PRIVATE = ("/tmp", "/var/tmp", "/dev/shm")
+# Where root's runs are recorded unless a test says otherwise.
+STATE = "/var/lib/belljar"
 _done = []
 
 
@@ -31,14 +33,22 @@ def _inside(path, parents):
 def _private_tmp():
     """Own, empty temporary directories: whatever is there after a run was left by it."""
     needed = [run.ROOT, run.BINARY, sys.executable, os.environ.get("GCOV_PREFIX", "/")]
-    if any(_inside(p, PRIVATE) for p in needed):
-        return
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.unshare(CLONE_NEWNS) != 0 or libc.mount(None, b"/", None, MS_PRIVATE_REC, None) != 0:
         raise OSError(ctypes.get_errno(), "cannot make a private mount namespace")
+    _private_state()
+    if any(_inside(p, PRIVATE) for p in needed):
+        return
     for path in PRIVATE:
         if libc.mount(b"bjtest", path.encode(), b"tmpfs", MS_NOSUID_NODEV, b"mode=1777") != 0:
             raise OSError(ctypes.get_errno(), f"cannot mount a private {path}")
+
+
+def _private_state():
+    """Records of the tests' own runs: an empty place that goes with this process."""
+    Path(STATE).mkdir(mode=0o700, exist_ok=True)
+    if ctypes.CDLL(None).mount(b"bjtest", STATE.encode(), b"tmpfs", MS_NOSUID_NODEV, b"mode=0700") != 0:
+        raise OSError(f"cannot mount a private {STATE}")
 
 
 def pytest_configure(config):

@@ -338,7 +338,8 @@ def test_an_ordinary_user_has_a_service_of_their_own(tmp_path_factory):
     uid = 20000 + os.getpid() % 10000
     os.chown(runtime, uid, uid)
     who = {"user": uid, "group": uid, "extra_groups": []}
-    env = {"PATH": "/usr/bin:/bin", "HOME": "/nowhere", "XDG_RUNTIME_DIR": str(runtime)}
+    env = {"PATH": "/usr/bin:/bin", "HOME": "/nowhere", "XDG_RUNTIME_DIR": str(runtime),
+           "XDG_STATE_HOME": str(runtime)}
     process = subprocess.Popen([BELLJAR, "serve"], stderr=subprocess.DEVNULL, **who,
                                env={**env, "BELLJAR_NATIVE_REQUIRE": "basic"})
     try:

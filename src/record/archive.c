@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/fd.h"
+#include "record/folder.h"
+#include "record/record.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <sodium.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define DATABASE "belljar.db"
+
+/* Orders that wait are sealed with this key: no copy of the database gives them away, and neither
+ * do bytes that a deleted row leaves behind. */
+static int read_seal_key(struct bj_archive *ar, struct bj_err *err)
+{
+	static const char name[] = "seal.key";
+	AUTO_FD int fd = openat(ar->dir, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+
+	if (fd >= 0 && bj_fd_read_exact(fd, ar->seal_key, sizeof(ar->seal_key)) == 0)
+		return 0;
+	if (fd < 0 && errno != ENOENT)
+		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot read %s", name);
+
+	char aside[64];
+
+	randombytes_buf(ar->seal_key, sizeof(ar->seal_key));
+	snprintf(aside, sizeof(aside), ".%" PRId64 ".key", ar->owner.number);
+
+	AUTO_FD int out =
+		openat(ar->dir, aside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	const int r = out < 0 ? -errno : bj_fd_write_all(out, ar->seal_key, sizeof(ar->seal_key));
+
+	if (r < 0 || fsync(out) < 0) {
+		unlinkat(ar->dir, aside, 0);
+		return bj_err_set(err, BJ_E_SYSTEM, r < 0 ? -r : errno, "cannot write %s", name);
+	}
+	/* Whoever is first decides; a file cut short by a crash is replaced. */
+	if (fd >= 0 ? renameat(ar->dir, aside, ar->dir, name) < 0
+		    : linkat(ar->dir, aside, ar->dir, name, 0) < 0) {
+		unlinkat(ar->dir, aside, 0);
+		return errno == EEXIST
+			       ? read_seal_key(ar, err)
+			       : bj_err_set(err, BJ_E_SYSTEM, errno, "cannot make %s", name);
+	}
+	if (fd < 0)
+		unlinkat(ar->dir, aside, 0);
+	return 0;
+}
+
+static int open_all(struct bj_archive *ar, const struct bj_settings *settings, struct bj_err *err)
+{
+	char path[BJ_FOLDER_PATH];
+	char file[BJ_FOLDER_PATH + 16];
+
+	ar->dir = bj_folder_open(settings, "records", path, err);
+	if (ar->dir < 0)
+		return ar->dir;
+	ar->artifacts = bj_folder_open(settings, "artifacts", NULL, err);
+	if (ar->artifacts < 0)
+		return ar->artifacts;
+	snprintf(file, sizeof(file), "%s/" DATABASE, path);
+	snprintf(ar->path, sizeof(ar->path), "%s", file);
+
+	int r = bj_owner_init(&ar->owner, ar->dir, "owners", err);
+
+	if (r == 0)
+		r = bj_store_open(&ar->store, file, ar->dir, err);
+	if (r == 0)
+		r = read_seal_key(ar, err);
+	if (r == 0)
+		r = bj_archive_sweep(ar, err);
+	return r < 0 ? r : 0;
+}
+
+int bj_archive_open(const struct bj_settings *settings, struct bj_archive **ret, struct bj_err *err)
+{
+	*ret = NULL;
+	if (!settings->record.enabled)
+		return 0;
+
+	struct bj_archive *ar = calloc(1, sizeof(*ar));
+
+	if (!ar || sodium_init() < 0) {
+		free(ar);
+		return bj_err_set(err, BJ_E_SYSTEM, ENOMEM, "cannot open the records");
+	}
+	ar->dir = ar->artifacts = -1;
+	ar->owner.fd = -1;
+	ar->store.reserve = -1;
+	pthread_mutex_init(&ar->artifact_lock, NULL);
+
+	const int r = open_all(ar, settings, err);
+
+	if (r < 0) {
+		bj_archive_close(ar);
+		return r;
+	}
+	*ret = ar;
+	return 0;
+}
+
+void bj_archive_close(struct bj_archive *ar)
+{
+	if (!ar)
+		return;
+	if (ar->store.db)
+		bj_store_done(&ar->store);
+	bj_owner_done(&ar->owner);
+	if (ar->dir >= 0)
+		close(ar->dir);
+	if (ar->artifacts >= 0)
+		close(ar->artifacts);
+	sodium_memzero(ar->seal_key, sizeof(ar->seal_key));
+	pthread_mutex_destroy(&ar->artifact_lock);
+	free(ar);
+}
+
+/* --- interrupted ------------------------------------------------------------------------------ */
+
+static int interrupt(struct bj_archive *ar, int64_t owner, struct bj_err *err)
+{
+	static const char sql[] = "UPDATE executions SET state = 4, ended_ms = ?2, owner = NULL"
+				  " WHERE owner = ?1 AND state IN (1, 2)";
+	int r = bj_store_begin(&ar->store, err);
+
+	if (r < 0)
+		return r;
+
+	AUTO_STMT sqlite3_stmt *st = bj_store_prepare(ar->store.db, sql, err);
+
+	if (st) {
+		sqlite3_bind_int64(st, 1, owner);
+		sqlite3_bind_int64(st, 2, (sqlite3_int64)bj_clock_unix_ms());
+	}
+	if (!st || sqlite3_step(st) != SQLITE_DONE) {
+		r = bj_store_err(ar->store.db, err, "interrupted runs cannot be marked");
+		bj_store_rollback(&ar->store);
+		return r;
+	}
+
+	const int n = sqlite3_changes(ar->store.db);
+
+	sqlite3_reset(st);
+	r = bj_store_commit(&ar->store, err);
+	return r < 0 ? r : n;
+}
+
+/* The next owner after @after that is not alive; 0: there is none. */
+static int64_t next_dead(struct bj_archive *ar, int64_t after)
+{
+	static const char sql[] = "SELECT DISTINCT owner FROM executions WHERE state <> 3 AND"
+				  " state IN (1, 2) AND owner > ?1 ORDER BY owner";
+	int64_t found = 0;
+
+	pthread_mutex_lock(&ar->store.reader_lock);
+	{
+		AUTO_STMT sqlite3_stmt *st = bj_store_prepare(ar->store.reader, sql, NULL);
+
+		if (st)
+			sqlite3_bind_int64(st, 1, after);
+		while (st && !found && sqlite3_step(st) == SQLITE_ROW) {
+			const int64_t owner = sqlite3_column_int64(st, 0);
+
+			if (!bj_owner_lives(&ar->owner, owner))
+				found = owner;
+		}
+	}
+	pthread_mutex_unlock(&ar->store.reader_lock);
+	return found;
+}
+
+int bj_archive_sweep(struct bj_archive *ar, struct bj_err *err)
+{
+	int64_t owner = 0;
+	int n = 0;
+
+	while ((owner = next_dead(ar, owner)) != 0) {
+		const int r = interrupt(ar, owner, err);
+
+		if (r < 0)
+			return r;
+		n += r;
+	}
+	return n;
+}

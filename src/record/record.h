@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "base/buf.h"
+#include "check/check.h"
+#include "config/settings.h"
+#include "record/owner.h"
+#include "record/store.h"
+
+#include <jansson.h>
+
+/* What is kept of every run: a row when it begins, its result before it is answered. No secret that
+ * the check knows goes in. Thread-safe once open. */
+
+/* The files: the database, the folder of artifacts, and our number among the owners of runs. All
+ * are open once bj_archive_open() returns; a process may give up its rights to them after that. */
+struct bj_archive {
+	struct bj_store store;
+	struct bj_owner owner;
+	int dir;       /* the folder of the database */
+	int artifacts; /* the folder of artifacts */
+	unsigned char seal_key[32];
+	pthread_mutex_t artifact_lock; /* one is written at a time: they are large */
+	char path[256];                /* of the database, for messages */
+};
+
+/* Open the archive of @settings; *@ret is NULL when records are switched off. Runs of owners that
+ * died are marked as interrupted. The caller closes *@ret. */
+int bj_archive_open(const struct bj_settings *settings, struct bj_archive **ret,
+		    struct bj_err *err);
+void bj_archive_close(struct bj_archive *archive); /* NULL is fine */
+
+/* Mark the runs of owners that died as interrupted. Returns how many. */
+int bj_archive_sweep(struct bj_archive *archive, struct bj_err *err);
+
+/* An archive with the settings and the rules of one engine. All borrowed. */
+struct bj_record {
+	struct bj_archive *archive; /* NULL: nothing is recorded */
+	const struct bj_settings *settings;
+	const struct bj_checker *checker; /* masks secrets; NULL: there are none to mask */
+};
+
+/* What a decision is bound to, in hex: script, language, arguments, environment, inputs, standard
+ * input, limits, policy, trust, backend, image, and the profile of system calls. */
+void bj_record_binding(const struct bj_spec *spec, char ret[65]);
+
+/* The run of @spec is about to begin in @state. @result: what the check found. Fails when it cannot
+ * be written down: then it must not begin. */
+int bj_record_begin(const struct bj_record *record, const struct bj_spec *spec,
+		    const struct bj_result *result, enum bj_state state, struct bj_err *err);
+
+/* The run has ended, or it never began (rejected, denied): keep @result. @artifact: the name of its
+ * folder of artifacts; NULL: it has none. */
+int bj_record_finish(const struct bj_record *record, const struct bj_spec *spec,
+		     const struct bj_result *result, const char *artifact, struct bj_err *err);
+
+/* Whether the text of the script goes with a run that ended like @result. */
+bool bj_record_keeps_code(const struct bj_record *record, const struct bj_result *result);
+
+/* A copy of @text without secrets; the caller frees it. NULL: no memory. */
+char *bj_record_mask(const struct bj_record *record, const char *text, size_t size);
+
+/* The result object without secrets, and without code when @code is false. */
+json_t *bj_record_result(const struct bj_record *record, const struct bj_result *result, bool code);
+
+/* With the lock of the store: the row of a run, new or changed, and what goes with it. 0 or
+ * negative; the database says why. */
+int bj_record_row(const struct bj_record *record, const struct bj_spec *spec,
+		  const struct bj_result *result, enum bj_state state);
+int bj_record_detail(const struct bj_record *record, const char *id, const char *result,
+		     const char *script, size_t script_size);

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "record/schema.h"
+
+#include "base/cleanup.h"
+
+/* Numbers of state, cause, language and the like are those of include/belljar.h, which are stable.
+ * Most runs exit, come through no tool and belong to the local user: the partial indices leave
+ * those out, since a list finds them at once anyway. */
+const char *const bj_schema[] = {
+	"CREATE TABLE executions ("
+	" seq INTEGER PRIMARY KEY,"
+	" id TEXT NOT NULL UNIQUE,"
+	" name TEXT, tenant TEXT, actor TEXT, tool TEXT,"
+	" through INTEGER NOT NULL, language INTEGER NOT NULL, backend INTEGER NOT NULL,"
+	" policy INTEGER NOT NULL, trusted INTEGER NOT NULL,"
+	" script_sha256 TEXT NOT NULL, inputs_sha256 TEXT, binding TEXT, limits TEXT,"
+	" risk INTEGER NOT NULL, effective_risk INTEGER NOT NULL,"
+	" state INTEGER NOT NULL, cause INTEGER NOT NULL DEFAULT 0,"
+	" exit_code INTEGER, signal INTEGER,"
+	" started_ms INTEGER, ended_ms INTEGER, duration_us INTEGER, cpu_us INTEGER,"
+	" peak_memory INTEGER,"
+	" owner INTEGER, approval INTEGER NOT NULL DEFAULT 0, approver TEXT, artifact TEXT);"
+	"CREATE INDEX executions_open ON executions (state, seq) WHERE state <> 3;"
+	"CREATE INDEX executions_cause ON executions (cause, seq) WHERE cause > 1;"
+	"CREATE INDEX executions_tool ON executions (tool, seq) WHERE tool IS NOT NULL;"
+	"CREATE INDEX executions_tenant ON executions (tenant, seq) WHERE tenant IS NOT NULL;"
+	"CREATE INDEX executions_language ON executions (language, seq);"
+	"CREATE TABLE details (seq INTEGER PRIMARY KEY, result TEXT, script BLOB);",
+
+	/* Questions to a person: one for each run that waits, and what came of it. held is the
+	 * order, sealed, until it is decided or begun. */
+	"CREATE TABLE approvals ("
+	" id TEXT PRIMARY KEY,"
+	" binding TEXT NOT NULL, tenant TEXT, tool TEXT, name TEXT, rule TEXT,"
+	" state INTEGER NOT NULL, asked_ms INTEGER NOT NULL, expires_ms INTEGER NOT NULL,"
+	" decided_ms INTEGER, decider TEXT, reason TEXT, held BLOB);"
+	"CREATE INDEX approvals_open ON approvals (expires_ms) WHERE state = 0;"
+	"CREATE INDEX approvals_binding ON approvals (binding, decided_ms) WHERE state = 1;"
+	"CREATE INDEX approvals_name ON approvals (name, decided_ms) WHERE state = 1;",
+};
+const size_t bj_schema_steps = BJ_ARRAY_SIZE(bj_schema);

@@ -510,7 +510,6 @@ static int run(const struct bj_run_line *line, struct belljar **ret_bj, struct b
 		bj_settings_free(settings);
 		return r;
 	}
-	bj_fd_raise_limit();
 	r = bj_engine_new(settings, ret_bj, err);
 	return r < 0 ? r : run_here(line, *ret_bj, &req, err);
 }

@@ -11,9 +11,12 @@
 #include <inttypes.h>
 #include <sodium.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #define DATABASE "belljar.db"
+
+enum { FEW_FILES = 64 };
 
 /* Orders that wait are sealed with this key: no copy of the database gives them away, and neither
  * do bytes that a deleted row leaves behind. */
@@ -53,11 +56,21 @@ static int read_seal_key(struct bj_archive *ar, struct bj_err *err)
 	return 0;
 }
 
+/* A database takes several descriptors. */
+static void make_room(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < FEW_FILES)
+		bj_fd_raise_limit();
+}
+
 static int open_all(struct bj_archive *ar, const struct bj_settings *settings, struct bj_err *err)
 {
 	char path[BJ_FOLDER_PATH];
 	char file[BJ_FOLDER_PATH + 16];
 
+	make_room();
 	ar->dir = bj_folder_open(settings, "records", path, err);
 	if (ar->dir < 0)
 		return ar->dir;

@@ -112,7 +112,7 @@ static json_t *decision(const struct bj_decision *d)
 /* A run that waits has no cause yet. */
 static json_t *cause(const struct bj_result *r)
 {
-	return r->state == BJ_PENDING ? json_null() : json_string(bj_cause_name(r->cause));
+	return r->cause == BJ_CAUSE_NONE ? json_null() : json_string(bj_cause_name(r->cause));
 }
 
 static json_t *risk(const struct bj_result *r)

@@ -7,7 +7,7 @@
 #include "base/size.h"
 #include "cli/options.h"
 #include "record/audit_verify.h"
-#include "record/state.h"
+#include "record/folder.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -34,7 +34,7 @@ struct line {
 	const char *key, *kind, *run, *tenant, *since, *config;
 	uint64_t from;
 	bool follow, json;
-	char state_dir[PATH_MAX];
+	char state_dir[BJ_FOLDER_PATH];
 	char *key_setting; /* owned */
 };
 
@@ -96,7 +96,7 @@ static int find_log(struct line *line, struct bj_err *err)
 
 	if (r < 0)
 		return r;
-	r = bj_state_path(settings->state_dir, line->state_dir, err);
+	r = bj_folder_path(settings, line->state_dir, err);
 	line->key_setting = settings->audit.key ? strdup(settings->audit.key) : NULL;
 	bj_settings_free(settings);
 	return r;

@@ -62,6 +62,12 @@ struct bj_approval_settings {
 	enum bj_approval_scope scope;
 };
 
+/* price.*: what runs cost, in millionths of the currency. */
+struct bj_price_settings {
+	uint32_t run, cpu_second, gb_second;
+	char *currency;
+};
+
 struct bj_settings {
 	enum bj_backend_id backend;        /* backend */
 	char *profile;                     /* profile: the named set of limits in force */
@@ -103,6 +109,7 @@ struct bj_settings {
 	struct bj_audit_settings audit;        /* audit.* */
 	struct bj_record_settings record;      /* record.*, artifacts.* */
 	struct bj_approval_settings approval;  /* approval.* */
+	struct bj_price_settings price;        /* price.* */
 	struct bj_serve_settings serve;        /* serve.* */
 	uint64_t tool_max_text;                /* tool.max_text */
 	struct bj_mcp_settings mcp;            /* mcp.* */

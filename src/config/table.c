@@ -209,6 +209,16 @@ const struct bj_setting bj_table[] = {
 	  .help = "For whom it holds: the same tenant through the same tool, the same tenant "
 		  "through any door, or everybody." },
 
+	{ "price.run", BJ_T_COUNT, AT(price.run), 0, 1000000000, .value = "0",
+	  .help = "What a run costs, in millionths of the currency. 0: nothing." },
+	{ "price.cpu_second", BJ_T_COUNT, AT(price.cpu_second), 0, 1000000000, .value = "0",
+	  .help = "What a second of CPU costs, in millionths of the currency." },
+	{ "price.gb_second", BJ_T_COUNT, AT(price.gb_second), 0, 1000000000, .value = "0",
+	  .help = "What a GiB of memory costs for a second, in millionths of the currency. A run "
+		  "pays for its peak as long as it lasts." },
+	{ "price.currency", BJ_T_NAME, AT(price.currency), .value = "USD",
+	  .help = "The name of the currency." },
+
 	{ "serve.socket", BJ_T_FILE, .optional = true, AT(serve.socket), .value = "",
 	  .help = "The Unix socket of the service. Empty: $XDG_RUNTIME_DIR/belljar/belljar.sock, "
 		  "and /run/belljar/belljar.sock for root." },

@@ -37,5 +37,29 @@ const char *const bj_schema[] = {
 	"CREATE INDEX approvals_open ON approvals (expires_ms) WHERE state = 0;"
 	"CREATE INDEX approvals_binding ON approvals (binding, decided_ms) WHERE state = 1;"
 	"CREATE INDEX approvals_name ON approvals (name, decided_ms) WHERE state = 1;",
+
+	/* Tenants, their keys and quotas (0: no limit), what they used by day, what runs under way
+	 * may still use, and when the runs of the last minute began. */
+	"CREATE TABLE tenants ("
+	" name TEXT PRIMARY KEY, created_ms INTEGER NOT NULL, enabled INTEGER NOT NULL,"
+	" runs_per_minute INTEGER NOT NULL, concurrency INTEGER NOT NULL,"
+	" cpu_seconds INTEGER NOT NULL, gb_seconds INTEGER NOT NULL,"
+	" output_bytes INTEGER NOT NULL, artifact_bytes INTEGER NOT NULL) WITHOUT ROWID;"
+	"CREATE TABLE keys ("
+	" prefix TEXT PRIMARY KEY, tenant TEXT, name TEXT, salt BLOB NOT NULL, hash BLOB NOT NULL,"
+	" roles INTEGER NOT NULL, created_ms INTEGER NOT NULL, expires_ms INTEGER NOT NULL,"
+	" revoked_ms INTEGER NOT NULL, used_ms INTEGER NOT NULL) WITHOUT ROWID;"
+	"CREATE TABLE usage ("
+	" tenant TEXT NOT NULL, day INTEGER NOT NULL, runs INTEGER NOT NULL,"
+	" cpu_us INTEGER NOT NULL, memory_mib_ms INTEGER NOT NULL, output_bytes INTEGER NOT NULL,"
+	" artifact_bytes INTEGER NOT NULL, cost_micros INTEGER NOT NULL,"
+	" PRIMARY KEY (tenant, day)) WITHOUT ROWID;"
+	"CREATE TABLE reservations ("
+	" id TEXT PRIMARY KEY, tenant TEXT NOT NULL, owner INTEGER NOT NULL,"
+	" cpu_us INTEGER NOT NULL, memory_mib_ms INTEGER NOT NULL, output_bytes INTEGER NOT NULL,"
+	" artifact_bytes INTEGER NOT NULL) WITHOUT ROWID;"
+	"CREATE INDEX reservations_tenant ON reservations (tenant);"
+	"CREATE TABLE starts (tenant TEXT NOT NULL, at_ms INTEGER NOT NULL);"
+	"CREATE INDEX starts_tenant ON starts (tenant, at_ms);",
 };
 const size_t bj_schema_steps = BJ_ARRAY_SIZE(bj_schema);

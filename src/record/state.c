@@ -6,37 +6,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <pwd.h>
 #include <string.h>
 #include <sys/stat.h>
-
-static const char *home(void)
-{
-	const char *set = getenv("HOME");
-	const struct passwd *user = set && set[0] == '/' ? NULL : getpwuid(geteuid());
-
-	return user ? user->pw_dir : set;
-}
-
-int bj_state_path(const char *set, char path[PATH_MAX], struct bj_err *err)
-{
-	const char *xdg = getenv("XDG_STATE_HOME");
-	const char *own = home();
-	int n = -1;
-
-	if (set)
-		n = snprintf(path, PATH_MAX, "%s", set);
-	else if (geteuid() == 0)
-		n = snprintf(path, PATH_MAX, "/var/lib/belljar");
-	else if (xdg && xdg[0] == '/')
-		n = snprintf(path, PATH_MAX, "%s/belljar", xdg);
-	else if (own && own[0] == '/')
-		n = snprintf(path, PATH_MAX, "%s/.local/state/belljar", own);
-	if (n < 0 || n >= PATH_MAX)
-		return bj_err_set(err, BJ_E_NOT_FOUND, 0,
-				  "there is no place for records; set state_dir");
-	return 0;
-}
 
 static int make_parents(const char *path, struct bj_err *err)
 {

@@ -15,14 +15,14 @@ from .client import Client
 from .compat import (DockerExecutor, ExecutionResult, ScriptExecutor, ScriptValidator, ValidationResult,
                      get_sandbox)
 from .errors import BelljarError, ConnectionFailed, Problem
-from .types import (Event, Execution, ExecutionPage, Finding, Isolation, Limits, Meta, Result, Risk,
-                    Usage)
+from .types import (Decision, Event, Execution, ExecutionPage, Finding, Isolation, Limits, Meta, Result,
+                    Risk, ToolAnswer, Usage)
 
 __version__ = "0.1.0"
 
 __all__ = [
-    "AsyncClient", "BelljarError", "Client", "ConnectionFailed", "DockerExecutor", "Event",
+    "AsyncClient", "BelljarError", "Client", "ConnectionFailed", "Decision", "DockerExecutor", "Event",
     "Execution", "ExecutionPage", "ExecutionResult", "Finding", "Isolation", "Limits", "Meta",
-    "Problem", "Result", "Risk", "ScriptExecutor", "ScriptValidator", "Usage", "ValidationResult",
-    "get_sandbox",
+    "Problem", "Result", "Risk", "ScriptExecutor", "ScriptValidator", "ToolAnswer",
+    "Usage", "ValidationResult", "get_sandbox",
 ]

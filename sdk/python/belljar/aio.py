@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import os
 from types import TracebackType
-from typing import Any, AsyncIterator, Callable, Dict, Mapping, Optional, Set, Tuple, Type, TypeVar
+from typing import Any, AsyncIterator, Callable, Dict, List, Mapping, Optional, Set, Tuple, Type, TypeVar
 
 from . import calls
 from .errors import ConnectionFailed
 from .place import find_place, unreachable
-from .types import Event, Execution, ExecutionPage, Result
+from .types import Event, Execution, ExecutionPage, Result, ToolAnswer
 
 T = TypeVar("T")
 LINE_MAX = 1 << 20
@@ -166,6 +166,12 @@ class AsyncClient:
 
     async def deny(self, run_id: str, reason: str) -> Mapping[str, Any]:
         return await self._call(calls.deny(run_id, reason))
+
+    async def tools(self, form: str = "json-schema") -> List[Dict[str, Any]]:
+        return await self._call(calls.tools(form))
+
+    async def call_tool(self, name: str, arguments: Mapping[str, Any]) -> ToolAnswer:
+        return await self._call(calls.call_tool(name, arguments))
 
     async def health(self) -> Dict[str, Any]:
         return await self._call(calls.plain("/healthz"))

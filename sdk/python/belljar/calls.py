@@ -13,7 +13,7 @@ from typing import (Any, Callable, Dict, Generic, Iterable, List, Mapping, Optio
                     TypeVar, Union)
 
 from .errors import ConnectionFailed, Problem
-from .types import Event, Execution, ExecutionPage, Result
+from .types import Event, Execution, ExecutionPage, Result, ToolAnswer
 
 T = TypeVar("T")
 Headers = Mapping[str, str]
@@ -108,6 +108,15 @@ def events(run_id: str) -> Call[None]:
 def listing(query: Mapping[str, Any]) -> Call[ExecutionPage]:
     text = urllib.parse.urlencode({k: v for k, v in query.items() if v is not None})
     return Call("GET", "/v1/executions" + ("?" + text if text else ""), ExecutionPage.read)
+
+
+def tools(form: str) -> Call[List[Dict[str, Any]]]:
+    return Call("GET", "/v1/tools?" + urllib.parse.urlencode({"format": form}),
+                lambda o: [dict(tool) for tool in o["tools"]])
+
+
+def call_tool(name: str, arguments: Mapping[str, Any]) -> Call[ToolAnswer]:
+    return post("/v1/tools/" + urllib.parse.quote(name, safe=""), arguments, ToolAnswer.read)
 
 
 def plain(path: str) -> Call[Dict[str, Any]]:

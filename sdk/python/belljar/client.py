@@ -13,7 +13,7 @@ from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Tuple
 from . import calls
 from .errors import ConnectionFailed
 from .place import Place, find_place
-from .types import Event, Execution, ExecutionPage, Result
+from .types import Event, Execution, ExecutionPage, Result, ToolAnswer
 
 T = TypeVar("T")
 KEPT = 8
@@ -132,6 +132,16 @@ class Client:
     def deny(self, run_id: str, reason: str) -> Mapping[str, Any]:
         """Refuse a run that waits for a person."""
         return self._call(calls.deny(run_id, reason))
+
+    # --- tools -----------------------------------------------------------------------------------
+
+    def tools(self, form: str = "json-schema") -> List[Dict[str, Any]]:
+        """The tools that agents may call, as mcp, openai, openai-responses, anthropic or json-schema."""
+        return self._call(calls.tools(form))
+
+    def call_tool(self, name: str, arguments: Mapping[str, Any]) -> ToolAnswer:
+        """Call a tool. Wrong arguments are an answer too: its text says what to change."""
+        return self._call(calls.call_tool(name, arguments))
 
     # --- the service -----------------------------------------------------------------------------
 

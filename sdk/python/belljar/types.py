@@ -34,12 +34,29 @@ class Finding:
 
 @dataclass(frozen=True)
 class Risk:
+    """Of the script by itself, and the higher of that and what its tool declares."""
+
     level: str
+    effective: str
     reasons: Tuple[str, ...]
 
     @classmethod
     def read(cls, o: Object) -> Risk:
-        return cls(o["level"], tuple(o["reasons"]))
+        return cls(o["level"], o["effective"], tuple(o["reasons"]))
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What a person decided about a run that needed approval: approved, denied or expired."""
+
+    decision: str
+    by: Optional[str]
+    reason: Optional[str]
+    decided_ms: int
+
+    @classmethod
+    def read(cls, o: Object) -> Decision:
+        return cls(o["decision"], o["by"], o["reason"], o["decided_ms"])
 
 
 @dataclass(frozen=True)
@@ -111,11 +128,11 @@ class Meta:
 class Result:
     """What happened. `success` is true only for a script that ran and exited with 0; `cause` says how
     it ended: exited, signal, timeout, oom, pids, output, seccomp, cancelled, denied, expired, quota,
-    rejected, infrastructure."""
+    rejected, infrastructure; None while it waits for approval (state pending)."""
 
     id: str
     state: str
-    cause: str
+    cause: Optional[str]
     success: bool
     language: str
     stdout: str
@@ -128,6 +145,8 @@ class Result:
     error: Optional[str]
     findings: Tuple[Finding, ...]
     risk: Risk
+    decision: Optional[Decision]
+    script_sha256: str
     started_ms: int
     duration_ms: float
     usage: Usage
@@ -139,7 +158,8 @@ class Result:
         return cls(o["id"], o["state"], o["cause"], o["success"], o["language"], o["stdout"],
                    o["stderr"], o["exit_code"], o["signal"], o["timeout"], o["validation_failed"],
                    o["validation_error"], o["error"], tuple(map(Finding.read, o["findings"])),
-                   Risk.read(o["risk"]), o["started_ms"], o["duration_ms"], Usage.read(o["usage"]),
+                   Risk.read(o["risk"]), Decision.read(o["decision"]) if o["decision"] else None,
+                   o["script_sha256"], o["started_ms"], o["duration_ms"], Usage.read(o["usage"]),
                    Meta.read(o["meta"]), o)
 
     def raise_for_cause(self) -> Result:
@@ -190,6 +210,19 @@ class ExecutionPage:
     @classmethod
     def read(cls, o: Object) -> ExecutionPage:
         return cls(tuple(map(Execution.read, o["executions"])), o["next"])
+
+
+@dataclass(frozen=True)
+class ToolAnswer:
+    """What came of a call of a tool: `text` for a model, `result` the same for a program."""
+
+    failed: bool
+    text: str
+    result: Object
+
+    @classmethod
+    def read(cls, o: Object) -> ToolAnswer:
+        return cls(o["failed"], o["text"], o["result"])
 
 
 @dataclass(frozen=True)

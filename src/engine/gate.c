@@ -22,10 +22,13 @@ enum bj_gate bj_gate_rule(const struct bj_settings *settings, const struct bj_sp
 	for (size_t i = 0; i < rules->n; i++) {
 		struct bj_approval_rule rule;
 
-		if (!bj_rule_read(rules->items[i], &rule) || !bj_rule_fits(&rule, spec, risk))
+		/* The settings hold only rules that can be read; one that cannot opens nothing. */
+		const bool known = bj_rule_read(rules->items[i], &rule);
+
+		if (known && !bj_rule_fits(&rule, spec, risk))
 			continue;
 		*ret_rule = rules->items[i];
-		return rule.gate;
+		return known ? rule.gate : BJ_GATE_DENY;
 	}
 	return BJ_GATE_ALLOW;
 }
@@ -37,8 +40,9 @@ bool bj_gate_minds_own(const struct bj_settings *settings)
 	for (size_t i = 0; i < rules->n; i++) {
 		struct bj_approval_rule rule;
 
-		if (bj_rule_read(rules->items[i], &rule) && rule.gate != BJ_GATE_ALLOW &&
-		    !rule.tool[0] && (!rule.through[0] || strcmp(rule.through, "own") == 0))
+		if (!bj_rule_read(rules->items[i], &rule) ||
+		    (rule.gate != BJ_GATE_ALLOW && !rule.tool[0] &&
+		     (!rule.through[0] || strcmp(rule.through, "own") == 0)))
 			return true;
 	}
 	return false;

@@ -6,6 +6,7 @@
 #include "cli/options.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const struct bj_option OPTIONS[] = {
@@ -30,6 +31,9 @@ static const struct bj_option OPTIONS[] = {
 	  .arg = "LEVEL",
 	  .key = "log_level",
 	  .help = "error, warn, info, debug" },
+#ifdef BJ_FAULTS
+	{ .name = "conformance", .help = "test builds only: offer what the MCP suite looks for" },
+#endif
 	{ 0 },
 };
 
@@ -50,7 +54,9 @@ static int parse(int argc, char **argv, struct line *line, struct bj_err *err)
 			return bj_err_set(err, BJ_E_INVALID, 0,
 					  "serve takes no argument %.60s; --help lists its options",
 					  p.value);
-		if (!p.option->key)
+		if (!p.option->key && !p.option->arg)
+			setenv("BELLJAR_CONFORMANCE", "1", 1); /* for the front, which asks */
+		else if (!p.option->key)
 			line->config = p.value;
 		else if (line->n == BJ_ARRAY_SIZE(line->overrides))
 			return bj_err_set(err, BJ_E_LIMIT, 0, "too many options");

@@ -152,6 +152,7 @@ void bj_mcp_call_free(struct bj_mcp_call *call)
 	json_decref(call->message);
 	json_decref(call->capabilities);
 	json_decref(call->wanted);
+	json_decref(call->state);
 	bj_mcp_session_unref(call->session);
 	free(call);
 }
@@ -221,7 +222,7 @@ static struct bj_mcp_call *make(struct bj_mcp_session *session, const json_t *me
 	*call = (struct bj_mcp_call){ .mcp = session->mcp,
 				      .session = session,
 				      .message = json_incref((json_t *)message),
-				      .modern = bj_mcp_is_modern(message),
+				      .modern = session->stateless || bj_mcp_is_modern(message),
 				      .stop_fd = -1,
 				      .cancel_fd = -1 };
 	bj_mcp_session_ref(session);

@@ -41,6 +41,7 @@ struct bj_mcp_session {
 	struct bj_mcp *mcp;
 	struct bj_mcp_session *prev, *next; /* guarded by the server's lock */
 	atomic_uint refs;
+	bool stateless; /* set before the first request */
 
 	pthread_mutex_t lock; /* over what follows */
 	pthread_cond_t changed;
@@ -75,6 +76,7 @@ struct bj_mcp_call {
 	int stop_fd, cancel_fd; /* cancel_fd: readable when to stop */
 	atomic_bool cancelled;  /* no answer is wanted */
 	json_t *wanted;         /* input requests that were collected; NULL: none */
+	json_t *state;          /* what the client keeps for us with them; NULL: nothing */
 	struct bj_mcp_task *task;
 	double progress;
 };
@@ -98,6 +100,14 @@ bool bj_mcp_client_has(const struct bj_mcp_call *call, const char *capability);
 json_t *bj_mcp_client_ask(struct bj_mcp_call *call, const char *key, const char *method,
 			  json_t *params_take, struct bj_rpc_error *error);
 void bj_mcp_client_answered(struct bj_mcp_session *session, const json_t *message);
+
+/* --- between two requests (state.c) --- */
+void bj_mcp_state_write(struct bj_mcp_call *call, const char *about, json_int_t number);
+/* False with @error: it is not ours, about something else, or too old. */
+bool bj_mcp_state_read(struct bj_mcp_call *call, const char *about, const char *text,
+		       json_int_t *ret_number, struct bj_rpc_error *error);
+/* The result that asks for call->wanted. */
+json_t *bj_mcp_input_required(struct bj_mcp_call *call);
 
 /* --- what is told on the way (notify.c) --- */
 void bj_mcp_send(struct bj_mcp_call *call, json_t *message_take);
@@ -125,6 +135,8 @@ json_t *bj_mcp_subscribe(struct bj_mcp_call *call, struct bj_rpc_error *error);
 json_t *bj_mcp_unsubscribe(struct bj_mcp_call *call, struct bj_rpc_error *error);
 json_t *bj_mcp_prompts_list(struct bj_mcp_call *call, struct bj_rpc_error *error);
 json_t *bj_mcp_prompts_get(struct bj_mcp_call *call, struct bj_rpc_error *error);
+/* @text with every {name} replaced by the argument of that name. */
+void bj_mcp_fill(const char *text, const json_t *args, struct bj_buf *to);
 json_t *bj_mcp_complete(struct bj_mcp_call *call, struct bj_rpc_error *error);
 json_t *bj_mcp_tasks_get(struct bj_mcp_call *call, struct bj_rpc_error *error);
 json_t *bj_mcp_tasks_result(struct bj_mcp_call *call, struct bj_rpc_error *error);

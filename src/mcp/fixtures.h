@@ -6,11 +6,12 @@
 /* What the official conformance suite looks for in a server: tools, resources and prompts with
  * fixed names. Only test builds have them; in others these do nothing. */
 
-#ifdef BJ_FIXTURES
+#ifdef BJ_FAULTS
 void bj_mcp_fixture_list(const struct bj_mcp_call *call, const char *what, json_t *list);
 /* False: there is no such fixture. Else the result or, with NULL, @error. */
 bool bj_mcp_fixture_tool(struct bj_mcp_call *call, const char *name, json_t **ret,
 			 struct bj_rpc_error *error);
+json_t *bj_mcp_fixture_schema(const char *name); /* NULL: there is none */
 bool bj_mcp_fixture_resource(struct bj_mcp_call *call, const char *uri, json_t **ret,
 			     struct bj_rpc_error *error);
 bool bj_mcp_fixture_prompt(struct bj_mcp_call *call, const char *name, json_t **ret,
@@ -20,6 +21,12 @@ static inline void bj_mcp_fixture_list(const struct bj_mcp_call *call, const cha
 				       json_t *list)
 {
 	(void)call, (void)what, (void)list;
+}
+
+static inline json_t *bj_mcp_fixture_schema(const char *name)
+{
+	(void)name;
+	return NULL;
 }
 
 static inline bool bj_mcp_fixture_tool(struct bj_mcp_call *call, const char *name, json_t **ret,

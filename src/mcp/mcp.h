@@ -57,6 +57,9 @@ bool bj_mcp_session_busy(struct bj_mcp_session *session);
 /* The revision that was agreed on, such as "2025-11-25"; NULL: none yet. */
 const char *bj_mcp_session_version(struct bj_mcp_session *session);
 
+/* Every request of it must say its revision itself: for transports that know that it means to. */
+void bj_mcp_session_stateless(struct bj_mcp_session *session);
+
 /* Where messages go that belong to no request. @sink->ctx must outlive the session. */
 void bj_mcp_session_listen(struct bj_mcp_session *session, const struct bj_mcp_sink *sink);
 
@@ -77,6 +80,10 @@ void bj_mcp_call_run(struct bj_mcp_call *call);
 
 /* The same in a thread of its own. */
 void bj_mcp_call_start(struct bj_mcp_call *call);
+
+/* The schema of what the tool @name takes, for headers that repeat arguments. The caller decrefs
+ * it; NULL: there is no such tool. */
+json_t *bj_mcp_tool_schema(const struct bj_mcp *mcp, const char *name);
 
 /* Revisions. The newest comes first. */
 extern const char *const bj_mcp_versions[]; /* NULL-terminated */

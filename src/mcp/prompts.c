@@ -116,7 +116,7 @@ static bool check_args(const struct prompt *p, const json_t *args, struct bj_rpc
 }
 
 /* The text with its arguments put in; what was not given stands as "not said". */
-static void fill(const char *text, const json_t *args, struct bj_buf *to)
+void bj_mcp_fill(const char *text, const json_t *args, struct bj_buf *to)
 {
 	for (const char *at = text; *at;) {
 		const char *open = strchrnul(at, '{');
@@ -144,16 +144,13 @@ json_t *bj_mcp_prompts_get(struct bj_mcp_call *call, struct bj_rpc_error *error)
 	json_t *result = NULL;
 
 	if (name && !p && call->mcp->fixtures && bj_mcp_fixture_prompt(call, name, &result, error))
-		return result || !call->wanted
-			       ? result
-			       : json_pack("{s:s, s:O}", "resultType", "input_required",
-					   "inputRequests", call->wanted);
+		return result || !call->wanted ? result : bj_mcp_input_required(call);
 	if (!p)
 		return bj_rpc_fail(error, BJ_RPC_PARAMS, "there is no prompt %.60s",
 				   name ? name : "without a name");
 	if (!check_args(p, args, error))
 		return NULL;
-	fill(p->text, args, &text);
+	bj_mcp_fill(p->text, args, &text);
 	return json_pack("{s:s, s:[{s:s, s:{s:s, s:s}}]}", "description", p->help, "messages",
 			 "role", "user", "content", "type", "text", "text",
 			 text.data ? text.data : "");

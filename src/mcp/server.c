@@ -150,6 +150,11 @@ const char *bj_mcp_session_version(struct bj_mcp_session *s)
 	return version;
 }
 
+void bj_mcp_session_stateless(struct bj_mcp_session *s)
+{
+	s->stateless = true;
+}
+
 void bj_mcp_session_listen(struct bj_mcp_session *s, const struct bj_mcp_sink *sink)
 {
 	pthread_mutex_lock(&s->lock);

@@ -51,6 +51,15 @@ json_t *bj_mcp_tools_list(struct bj_mcp_call *call, struct bj_rpc_error *error)
 	return list ? json_pack("{s:o}", "tools", list) : NULL;
 }
 
+json_t *bj_mcp_tool_schema(const struct bj_mcp *mcp, const char *name)
+{
+	const struct bj_tool *tool = bj_tool_find(name);
+
+	if (tool)
+		return bj_tool_schema(tool);
+	return mcp->fixtures ? bj_mcp_fixture_schema(name) : NULL;
+}
+
 /* --- live output ------------------------------------------------------------------------------ */
 
 /* A run that is being told about. */
@@ -221,17 +230,6 @@ json_t *bj_mcp_tool_run(struct bj_mcp_call *call, struct bj_rpc_error *error)
 	return call_tool(call, tool, error);
 }
 
-/* Questions that the tool has for the client, as a result. */
-static json_t *input_required(struct bj_mcp_call *call, json_t *state)
-{
-	json_t *result = json_pack("{s:s, s:O}", "resultType", "input_required", "inputRequests",
-				   call->wanted);
-
-	if (state)
-		json_object_set(result, "requestState", state);
-	return result;
-}
-
 json_t *bj_mcp_tools_call(struct bj_mcp_call *call, struct bj_rpc_error *error)
 {
 	const json_t *task = json_object_get(call->params, "task");
@@ -244,6 +242,6 @@ json_t *bj_mcp_tools_call(struct bj_mcp_call *call, struct bj_rpc_error *error)
 		return bj_mcp_task_start(call, error);
 	result = bj_mcp_tool_run(call, error);
 	if (!result && call->wanted)
-		return input_required(call, NULL);
+		return bj_mcp_input_required(call);
 	return result;
 }

@@ -194,6 +194,21 @@ static void answer_stateless(struct bj_mcp_session *session, const struct bj_req
 	bj_mcp_stream_unref(stream);
 }
 
+/* Whether the headers fit the body; false with @error. */
+static bool headers_fit(struct bj_mcp_door *door, const struct bj_request *req,
+			const json_t *message, struct bj_rpc_error *error)
+{
+	const char *name = bj_rpc_text(json_object_get(message, "params"), "name");
+	json_t *schema = NULL;
+	bool fit = bj_mcp_rules_headers(req, message, error);
+
+	if (fit && name && strcmp(bj_rpc_text(message, "method"), "tools/call") == 0)
+		schema = bj_mcp_tool_schema(door->mcp, name);
+	fit = fit && bj_mcp_rules_params(req, message, schema, error);
+	json_decref(schema);
+	return fit;
+}
+
 static void handle_stateless(struct bj_mcp_door *door, const struct bj_request *req,
 			     const json_t *message, enum bj_rpc_kind kind, struct bj_answer *answer)
 {
@@ -205,7 +220,7 @@ static void handle_stateless(struct bj_mcp_door *door, const struct bj_request *
 		answer_accepted(answer);
 		return;
 	}
-	if (kind != BJ_RPC_REQUEST || !bj_mcp_rules_headers(req, message, &error)) {
+	if (kind != BJ_RPC_REQUEST || !headers_fit(door, req, message, &error)) {
 		if (!error.code)
 			bj_rpc_fail(&error, BJ_RPC_INVALID, "send a request or a notification");
 		answer_error(answer, 400, id, &error);
@@ -216,6 +231,7 @@ static void handle_stateless(struct bj_mcp_door *door, const struct bj_request *
 		refuse(answer, 500, BJ_RPC_INTERNAL, "no memory");
 		return;
 	}
+	bj_mcp_session_stateless(session);
 	answer_stateless(session, req, message, answer);
 	bj_mcp_session_unref(session);
 }

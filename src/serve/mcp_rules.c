@@ -156,13 +156,18 @@ static bool mismatch(struct bj_rpc_error *error, const char *header)
 	return false;
 }
 
-/* Whether @header is @value, or its base64 between the marks. */
-static bool says(const char *header, const char *value)
+/* Whether @text is @value, or its base64 between the marks; blanks around it do not count. */
+static bool says(const char *text, const char *value)
 {
-	const size_t n = strlen(header), open = strlen(CODED), close = strlen(CODED_END);
+	const size_t open = strlen(CODED), close = strlen(CODED_END);
 	unsigned char bytes[NAME_MAX_SIZE];
-	size_t size = 0;
+	AUTO_FREE char *header = strdup(text + strspn(text, " \t"));
+	size_t n = header ? strlen(header) : 0, size = 0;
 
+	if (!header)
+		return false;
+	while (n > 0 && strchr(" \t", header[n - 1]))
+		header[--n] = '\0';
 	if (n < open + close || strncmp(header, CODED, open) != 0 ||
 	    strcmp(header + n - close, CODED_END) != 0)
 		return strcmp(header, value) == 0;
@@ -198,10 +203,49 @@ bool bj_mcp_rules_headers(const struct bj_request *req, const json_t *message,
 	/* A body without a revision is told so by the call itself. */
 	if (!version || (in_body && strcmp(version, in_body) != 0))
 		return mismatch(error, "MCP-Protocol-Version");
-	if (!method || strcmp(method, bj_rpc_text(message, "method")) != 0)
+	if (!method || !says(method, bj_rpc_text(message, "method")))
 		return mismatch(error, "Mcp-Method");
 	if (named && (!name || !says(name, named)))
 		return mismatch(error, "Mcp-Name");
+	return true;
+}
+
+/* An argument as it stands in a header; NULL: it has no such form. The caller frees it. */
+static char *argument_text(const json_t *v)
+{
+	char *text = NULL;
+
+	if (json_is_string(v))
+		return strdup(json_string_value(v));
+	if (json_is_boolean(v))
+		return strdup(json_is_true(v) ? "true" : "false");
+	if (json_is_integer(v) &&
+	    asprintf(&text, "%" JSON_INTEGER_FORMAT, json_integer_value(v)) < 0)
+		return NULL;
+	return text;
+}
+
+bool bj_mcp_rules_params(const struct bj_request *req, const json_t *message, const json_t *schema,
+			 struct bj_rpc_error *error)
+{
+	const json_t *args = json_object_get(json_object_get(message, "params"), "arguments");
+	const char *name;
+	json_t *property;
+
+	json_object_foreach(json_object_get(schema, "properties"), name, property)
+	{
+		const char *suffix = bj_rpc_text(property, "x-mcp-header");
+		AUTO_FREE char *value = argument_text(json_object_get(args, name));
+		const char *given;
+		char header[HOST_MAX];
+
+		if (!suffix)
+			continue;
+		snprintf(header, sizeof(header), "Mcp-Param-%s", suffix);
+		given = req->header(req->ctx, header);
+		if (!given != !value || (given && !says(given, value)))
+			return mismatch(error, header);
+	}
 	return true;
 }
 

@@ -34,6 +34,10 @@ bool bj_mcp_rules_version(const struct bj_request *req, const json_t *message,
 bool bj_mcp_rules_headers(const struct bj_request *req, const json_t *message,
 			  struct bj_rpc_error *error);
 
+/* The same for arguments of a tool that its @schema wants repeated. */
+bool bj_mcp_rules_params(const struct bj_request *req, const json_t *message, const json_t *schema,
+			 struct bj_rpc_error *error);
+
 /* Who asks, so that sessions stay with the one who opened them. */
 const char *bj_mcp_rules_owner(const struct bj_request *req);
 

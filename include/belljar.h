@@ -129,6 +129,7 @@ struct bj_spec {
 	enum bj_policy policy;
 	bool trust;      /* skip the import and danger layers for this call; recorded */
 	bool check_only; /* stop after the interpreter's own syntax check */
+	bool heavy;      /* set by bj_run(): it names a module that takes long to import */
 	struct bj_limits limits;
 	uint64_t timeout_asked_ms; /* what was asked before clamping; 0: nothing */
 	const char *const *args;   /* NULL-terminated script arguments, or NULL */

@@ -14,13 +14,16 @@ def preload(names):
     # environment does not show them.
     quiet = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
     os.environ.update(dict.fromkeys(quiet, "1"))
+    found = 0
     for name in names:
         try:
             __import__(name)
+            found += 1
         except Exception:
             pass  # not in this image: scripts that want it say so themselves
     for name in quiet:
         del os.environ[name]
+    return found
 
 
 def warm_up():
@@ -74,12 +77,14 @@ def slot(lib):
     start(SCRIPT, check_only == 1, take_arguments(lib))
 
 
-def zygote(library, modules):
+def zygote(library, wish, modules):
     import ctypes
 
     lib = ctypes.PyDLL(library)
     lib.bj_slot_text.restype = ctypes.c_char_p
-    preload(modules)
+    if preload(modules) == 0 and wish == "needed":
+        lib.bj_slot_needless()
+        posix._exit(0)
     sys.argv[:] = [""]
     gc.disable()
     gc.collect()
@@ -89,4 +94,4 @@ def zygote(library, modules):
     posix._exit(1)
 
 
-zygote(sys.argv[1], sys.argv[2:])
+zygote(sys.argv[1], sys.argv[2], sys.argv[3:])

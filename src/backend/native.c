@@ -95,6 +95,11 @@ static int make_pipe(struct run *run, enum slot slot, bool we_read, int *ret_the
 	return 0;
 }
 
+static bool is_plain(const struct bj_spec *spec)
+{
+	return (!spec->args || !spec->args[0]) && (!spec->env || !spec->env[0]);
+}
+
 static struct bj_wire_launch launch_message(const struct bj_spec *spec)
 {
 	const struct bj_limits *lim = &spec->limits;
@@ -105,7 +110,9 @@ static struct bj_wire_launch launch_message(const struct bj_spec *spec)
 		.flags = (spec->check_only ? (uint32_t)BJ_WIRE_CHECK_ONLY : 0u) |
 			 (spec->seccomp ? (uint32_t)BJ_WIRE_HAS_SECCOMP : 0u) |
 			 (spec->out_dir_fd >= 0 ? (uint32_t)BJ_WIRE_HAS_OUT : 0u) |
-			 (spec->n_inputs ? (uint32_t)BJ_WIRE_HAS_INPUTS : 0u),
+			 (spec->n_inputs ? (uint32_t)BJ_WIRE_HAS_INPUTS : 0u) |
+			 (is_plain(spec) ? (uint32_t)BJ_WIRE_PLAIN : 0u) |
+			 (spec->heavy ? (uint32_t)BJ_WIRE_HEAVY : 0u),
 		.language = spec->language,
 		.memory = lim->memory,
 		.tmp_size = lim->tmp_size,

@@ -86,7 +86,12 @@ struct bj_settings {
 	uint32_t uid_base, uid_count;      /* native.uid_base, native.uid_count */
 	enum bj_proc_mode proc;            /* native.proc */
 	uint32_t warm_slots;               /* warm.slots */
+	uint32_t warm_heavy_slots;         /* warm.heavy_slots */
+	uint32_t warm_bash_slots;          /* warm.bash_slots */
+	uint32_t warm_jars;                /* warm.jars */
+	uint32_t warm_max;                 /* warm.max */
 	struct bj_strings warm_preload;    /* warm.preload */
+	struct bj_strings warm_heavy;      /* warm.heavy */
 	char *seccomp;              /* seccomp: a profile file in Docker's format; NULL: ours */
 	char *image;                /* image; NULL or "host": the host's interpreters */
 	char *images_dir;           /* images.dir; NULL: found by who runs it */

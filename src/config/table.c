@@ -28,7 +28,7 @@
 
 #define WARM_PRELOAD                                                                               \
 	"json,re,math,random,datetime,collections,itertools,functools,os,pathlib,typing,"          \
-	"dataclasses,csv,io,string,time,textwrap,statistics,decimal,traceback,numpy,pandas"
+	"dataclasses,csv,io,string,time,textwrap,statistics,decimal,traceback"
 
 static const char *const BACKENDS[] = { "native", "docker", "direct", NULL };
 static const char *const POLICIES[] = { "default", "strict", "off", NULL };
@@ -145,10 +145,24 @@ const struct bj_setting bj_table[] = {
 
 	{ "warm.slots", BJ_T_COUNT, AT(warm_slots), 0, 1000, .value = "8",
 	  .help = "How many Python interpreters a service keeps waiting, sealed, each for one "
-		  "script. 0: every run starts its own." },
+		  "script. 0: none." },
+	{ "warm.heavy_slots", BJ_T_COUNT, AT(warm_heavy_slots), 0, 1000, .value = "4",
+	  .help = "How many of them have warm.heavy imported as well, for scripts that name one of "
+		  "these modules. None where the machine has none of the modules." },
+	{ "warm.bash_slots", BJ_T_COUNT, AT(warm_bash_slots), 0, 1000, .value = "4",
+	  .help = "How many Bashes a service keeps waiting, for scripts without arguments and "
+		  "variables. 0: none." },
+	{ "warm.jars", BJ_T_COUNT, AT(warm_jars), 0, 1000, .value = "4",
+	  .help = "How many empty jars a service keeps, for runs that find nobody waiting." },
+	{ "warm.max", BJ_T_COUNT, AT(warm_max), 1, 1000, .value = "64",
+	  .help = "How far each of these numbers grows while there is demand. They shrink again "
+		  "when there is none, and when memory is short." },
 	{ "warm.preload", BJ_T_MODULES, AT(warm_preload), .value = WARM_PRELOAD,
 	  .help = "Modules that the waiting interpreters have imported already, separated by "
 		  "commas. What the machine does not have is left out." },
+	{ "warm.heavy", BJ_T_MODULES, .optional = true, AT(warm_heavy),
+	  .value = "numpy,pandas,matplotlib",
+	  .help = "Modules that take long to import, for the interpreters of warm.heavy_slots." },
 	{ "docker.host", BJ_T_NAME, .optional = true, AT(docker_host), .value = "",
 	  .help = "Where the Docker engine listens: unix:///path or tcp://host:port. Empty: "
 		  "DOCKER_HOST, else the docker context in force, else the usual socket." },

@@ -21,6 +21,19 @@ static const char *interpreter(const struct bj_settings *s, const char *key, con
 	return found[0] && !bj_settings_was_set(s, key) ? found : set;
 }
 
+static struct bj_launch_pools pools_of(const struct bj_settings *s)
+{
+	return (struct bj_launch_pools){
+		.python = s->warm_slots,
+		.heavy = s->warm_heavy.n > 0 ? s->warm_heavy_slots : 0,
+		.bash = s->warm_bash_slots,
+		.empty = s->warm_jars,
+		.max = s->warm_max,
+		.modules = (const char *const *)s->warm_preload.items,
+		.heavy_modules = (const char *const *)s->warm_heavy.items,
+	};
+}
+
 int bj_backends_start_native(const struct bj_settings *s, bool warm, struct bj_process **ret,
 			     struct bj_err *err)
 {
@@ -46,12 +59,11 @@ int bj_backends_start_native(const struct bj_settings *s, bool warm, struct bj_p
 		.proc = procs[s->proc],
 		.bound = true,
 		/* A process that runs one script has no use for interpreters that wait. */
-		.slots = warm ? s->warm_slots : 0,
+		.pools = warm ? pools_of(s) : (struct bj_launch_pools){ 0 },
 		.shape = { .limits = { .memory = s->limits.memory,
 				       .cpu_milli = s->limits.cpu_milli,
 				       .pids = s->limits.pids },
 			   .tmp_size = s->limits.tmp_size },
-		.modules = (const char *const *)s->warm_preload.items,
 	};
 
 	return bj_launcher_new(&launch, ret, err);

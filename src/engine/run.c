@@ -365,6 +365,19 @@ static int keep_result(struct belljar *bj, const struct bj_spec *spec, struct bj
 	return bj_record_finish(&bj->record, spec, result, NULL, err);
 }
 
+/* A word is enough to go by: a wrong guess costs time and nothing else. */
+static bool names_heavy_module(const struct bj_settings *settings, const struct bj_spec *spec)
+{
+	const struct bj_strings *list = &settings->warm_heavy;
+
+	if (spec->language != BJ_LANG_PYTHON)
+		return false;
+	for (size_t i = 0; i < list->n; i++)
+		if (memmem(spec->script, spec->script_size, list->items[i], strlen(list->items[i])))
+			return true;
+	return false;
+}
+
 /* Fill in what the caller left open and hold it against the settings. */
 static int complete(const struct belljar *bj, struct bj_spec *spec, struct bj_err *err)
 {
@@ -373,6 +386,8 @@ static int complete(const struct belljar *bj, struct bj_spec *spec, struct bj_er
 	if (!is_plain_id(spec))
 		return bj_err_set(err, BJ_E_INVALID, 0,
 				  "an id has at most 32 letters, digits, dashes and underscores");
+
+	spec->heavy = names_heavy_module(bj->settings, spec);
 
 	const uint64_t clamped = bj_settings_clamp_timeout(bj->settings, spec->limits.timeout_ms);
 

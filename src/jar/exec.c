@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/fd.h"
+#include "jar/complaint.h"
 #include "jar/embed.h"
 #include "jar/mounts.h"
 #include "jar/pack.h"
@@ -125,26 +126,6 @@ static int become(struct bj_exec *exec, const char *const *argv, struct bj_err *
 
 /* --- bash ------------------------------------------------------------------------------------- */
 
-/* Read what `bash -n` said: "PATH: line N: MESSAGE", first line only. */
-static void parse_complaint(const struct bj_exec *exec, char *text, struct bj_wire_verdict *v)
-{
-	const size_t len = strlen(exec->script);
-	char *message = text;
-
-	text[strcspn(text, "\n")] = '\0';
-	if (strncmp(message, exec->script, len) == 0 && strncmp(message + len, ": ", 2) == 0)
-		message += len + 2;
-	if (strncmp(message, "line ", 5) == 0) {
-		char *end;
-		const unsigned long line = strtoul(message + 5, &end, 10);
-
-		v->line = (uint32_t)line;
-		if (strncmp(end, ": ", 2) == 0)
-			message = end + 2;
-	}
-	snprintf(v->message, sizeof(v->message), "%s", message);
-}
-
 /* Run `bash -n` on the script, with extglob when @extglob. Its exit status, or -1. */
 static int ask_bash(struct bj_exec *exec, bool extglob, char *said, size_t size)
 {
@@ -169,16 +150,7 @@ static int ask_bash(struct bj_exec *exec, bool extglob, char *said, size_t size)
 		_exit(127);
 	}
 	close(pipe_fds[1]);
-
-	size_t used = 0;
-	char rest[512] = { 0 };
-	ssize_t n;
-
-	while ((n = read(pipe_fds[0], used < size - 1 ? said + used : rest,
-			 used < size - 1 ? size - 1 - used : sizeof(rest))) > 0)
-		if (used < size - 1)
-			used += (size_t)n;
-	said[used] = '\0';
+	bj_complaint_hear(pipe_fds[0], said, size);
 	close(pipe_fds[0]);
 
 	int status = -1;
@@ -188,15 +160,14 @@ static int ask_bash(struct bj_exec *exec, bool extglob, char *said, size_t size)
 	return WEXITSTATUS(status);
 }
 
-/* A script that switches extglob on may use it from the next line, but `bash -n` does not execute
- * the switch: ask again with it on. */
-static bool mentions_extglob(const struct bj_exec *exec)
+/* Start Bash as for a cold run, with the library that makes it wait (warm/wait.c) loaded from its
+ * standard input, which it has no other use for yet. */
+static int wait_bash(struct bj_exec *exec, struct bj_err *err)
 {
-	AUTO_BUF struct bj_buf text = { .max = BJ_WIRE_SCRIPT_MAX };
-	AUTO_FD int fd = open(exec->script, O_RDONLY | O_CLOEXEC);
+	const char *const argv[] = { exec->bash, exec->script, NULL };
+	const int r = add_env(exec, "LD_PRELOAD=/proc/self/fd/0", err);
 
-	return fd >= 0 && bj_fd_read_all(fd, &text) == 0 && text.size > 0 &&
-	       memmem(text.data, text.size, "extglob", 7) != NULL;
+	return r < 0 ? r : become(exec, argv, err);
 }
 
 static int run_bash(struct bj_exec *exec, struct bj_err *err)
@@ -210,11 +181,9 @@ static int run_bash(struct bj_exec *exec, struct bj_err *err)
 		return bj_err_set(err, BJ_E_SYSTEM, 0, "the syntax check did not run");
 	if (status == 127)
 		return become(exec, argv, err); /* fails the same way, with the reason */
-	if (status != 0 &&
-	    !(mentions_extglob(exec) && ask_bash(exec, true, again, sizeof(again)) == 0)) {
-		verdict.kind = BJ_VERDICT_SYNTAX;
-		parse_complaint(exec, said, &verdict);
-	}
+	if (status != 0 && !(bj_complaint_extglob(exec->script) &&
+			     ask_bash(exec, true, again, sizeof(again)) == 0))
+		bj_complaint_parse(exec->script, said, &verdict);
 	bj_fd_write_all(exec->verdict_fd, &verdict, sizeof(verdict));
 	close(exec->verdict_fd);
 	if (verdict.kind != BJ_VERDICT_OK || exec->check_only)
@@ -253,5 +222,7 @@ static int run_python(struct bj_exec *exec, struct bj_err *err)
 
 int bj_exec_run(struct bj_exec *exec, struct bj_err *err)
 {
+	if (exec->wait)
+		return wait_bash(exec, err);
 	return exec->language == BJ_LANG_PYTHON ? run_python(exec, err) : run_bash(exec, err);
 }

@@ -11,6 +11,7 @@ enum { BJ_EXEC_MAX_ARGS = 256, BJ_EXEC_MAX_ENV = 256, BJ_SEAL_EXIT = 125 };
 struct bj_exec {
 	enum bj_language language;
 	bool check_only;
+	bool wait; /* Bash: the script comes later, see warm/wait.c */
 	const char *python, *bash;
 	int verdict_fd;
 	const char *script; /* where the script is; NULL: where a jar has it */

@@ -12,7 +12,23 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
+#include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
+
+void bj_jar_attach(struct bj_jar *jar, const struct bj_wire_launch *run, const int *fds_take)
+{
+	size_t next = BJ_WIRE_FD_FIXED;
+
+	jar->has_run = true;
+	jar->run = *run;
+	jar->language = (enum bj_language)run->language;
+	memcpy(jar->fds, fds_take, sizeof(jar->fds));
+	jar->filter_fd = run->flags & BJ_WIRE_HAS_SECCOMP ? fds_take[next++] : -1;
+	jar->out_fd = run->flags & BJ_WIRE_HAS_OUT ? fds_take[next] : -1;
+	jar->watch[BJ_JAR_EV_REPLY] = jar->fds[BJ_WIRE_FD_REPLY];
+	jar->fds[BJ_WIRE_FD_REPLY] = -1;
+}
 
 /* The helper's end of a cold start, and what the script's process needs. */
 struct cold {
@@ -68,8 +84,35 @@ static int make_pipes(struct bj_jar *jar, int *ret_pid, int *ret_report, struct 
 	return 0;
 }
 
+/* Start the helper; whatever becomes of it is told by its pipes. */
+static int start_helper(struct bj_jar *jar, struct cold *cold, struct bj_err *err)
+{
+	const int r = make_pipes(jar, &cold->pid_fd, &cold->report_fd, err);
+	int pidfd = -1;
+
+	if (r < 0)
+		return r;
+	cold->cgroup = jar->cgroup;
+	cold->init_pidfd = jar->watch[BJ_JAR_EV_INIT];
+	jar->phase = BJ_JAR_FILLING;
+	jar->helper_pid =
+		bj_sys_clone3(0, &pidfd, jar->cgroup ? bj_cgroup_birth_fd(jar->cgroup) : -1);
+	if (jar->helper_pid == 0)
+		help(cold);
+	close(cold->pid_fd);
+	close(cold->report_fd);
+	if (pidfd >= 0)
+		close(pidfd);
+	if (jar->helper_pid < 0)
+		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot start the jar's helper");
+	return 0;
+}
+
 int bj_jar_fill_cold(struct bj_jar *jar, const struct bj_jar_ground *ground, struct bj_err *err)
 {
+	const struct bj_cgroup_limits limits = { .memory = jar->run.memory,
+						 .cpu_milli = jar->run.cpu_milli,
+						 .pids = jar->run.pids };
 	struct cold cold = {
 		.script = { .language = jar->language,
 			    .check_only = jar->run.flags & BJ_WIRE_CHECK_ONLY,
@@ -84,31 +127,54 @@ int bj_jar_fill_cold(struct bj_jar *jar, const struct bj_jar_ground *ground, str
 			    .filter_fd = jar->filter_fd,
 			    .python = ground->python,
 			    .bash = ground->bash },
-		.cgroup = jar->cgroup,
-		.init_pidfd = jar->watch[BJ_JAR_EV_INIT],
 	};
-	int pidfd = -1;
 	int r = bj_script_put(jar->files_fd, jar->fds[BJ_WIRE_FD_SCRIPT], jar->language,
 			      jar->init_uid, err);
 
-	if (r == 0)
-		r = make_pipes(jar, &cold.pid_fd, &cold.report_fd, err);
+	/* A jar that was built ahead of time has the limits of the settings. */
+	if (r == 0 && jar->cgroup)
+		r = bj_cgroup_change(jar->cgroup, &jar->cgroup_limits, &limits, err);
 	if (r < 0)
 		return r;
-	jar->phase = BJ_JAR_FILLING;
 	jar->started = bj_clock_now();
 	jar->deadline = jar->started + jar->run.timeout_ns;
-	jar->helper_pid =
-		bj_sys_clone3(0, &pidfd, jar->cgroup ? bj_cgroup_birth_fd(jar->cgroup) : -1);
-	if (jar->helper_pid == 0)
-		help(&cold);
-	close(cold.pid_fd);
-	close(cold.report_fd);
-	if (pidfd >= 0)
-		close(pidfd);
-	if (jar->helper_pid < 0)
-		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot start the jar's helper");
-	return 0;
+	return start_helper(jar, &cold, err);
+}
+
+int bj_jar_fill_bash(struct bj_jar *jar, const struct bj_jar_ground *ground, int library_fd,
+		     int spec_fd, struct bj_err *err)
+{
+	int pair[2];
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot make a socket pair");
+
+	struct cold cold = {
+		.script = { .language = BJ_LANG_BASH,
+			    .wait = true,
+			    .limits = { .tmp_size = jar->tmp_size,
+					.pids = jar->cgroup_limits.pids,
+					.pids_cgroup = jar->cgroup != NULL },
+			    .stdin_fd = library_fd,
+			    .stdout_fd = STDOUT_FILENO, /* ours lead nowhere */
+			    .stderr_fd = STDERR_FILENO,
+			    .verdict_fd = pair[1],
+			    .spec_fd = spec_fd,
+			    .filter_fd = -1,
+			    .bash = ground->bash },
+	};
+
+	jar->language = BJ_LANG_BASH;
+	jar->warm = true;
+	jar->reply.warm = 1;
+	jar->watch[BJ_JAR_EV_SLOT] = pair[0];
+	jar->filling = bj_clock_now();
+	jar->deadline = jar->filling + BJ_JAR_BUILD_NS;
+
+	const int r = start_helper(jar, &cold, err);
+
+	close(pair[1]);
+	return r;
 }
 
 void bj_jar_fill_warm(struct bj_jar *jar, int pid_fd_take, int report_fd_take, int slot_fd_take)
@@ -118,6 +184,8 @@ void bj_jar_fill_warm(struct bj_jar *jar, int pid_fd_take, int report_fd_take, i
 	jar->reply.warm = 1;
 	jar->watch[BJ_JAR_EV_PID] = pid_fd_take;
 	jar->watch[BJ_JAR_EV_REPORT] = report_fd_take;
-	jar->slot_fd = slot_fd_take;
-	jar->deadline = bj_clock_now() + BJ_JAR_BUILD_NS;
+	jar->language = BJ_LANG_PYTHON;
+	jar->watch[BJ_JAR_EV_SLOT] = slot_fd_take;
+	jar->filling = bj_clock_now();
+	jar->deadline = jar->filling + BJ_JAR_BUILD_NS;
 }

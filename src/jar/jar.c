@@ -8,6 +8,7 @@
 #include "jar/collect.h"
 #include "jar/farewell.h"
 #include "jar/layers.h"
+#include "jar/rlimits.h"
 #include "jar/script.h"
 #include "jar/sys.h"
 #include "jar/userns.h"
@@ -70,7 +71,7 @@ void bj_jar_init(struct bj_jar *jar, int epoll)
 		jar->watch[i] = -1;
 	for (int i = 0; i < BJ_WIRE_FD_FIXED; i++)
 		jar->fds[i] = -1;
-	jar->out_fd = jar->filter_fd = jar->files_fd = jar->slot_fd = -1;
+	jar->out_fd = jar->filter_fd = jar->files_fd = -1;
 }
 
 /* --- building --------------------------------------------------------------------------------- */
@@ -176,20 +177,6 @@ int bj_jar_build(struct bj_jar *jar, const struct bj_jar_ground *ground,
 	return r;
 }
 
-void bj_jar_attach(struct bj_jar *jar, const struct bj_wire_launch *run, const int *fds_take)
-{
-	size_t next = BJ_WIRE_FD_FIXED;
-
-	jar->has_run = true;
-	jar->run = *run;
-	jar->language = (enum bj_language)run->language;
-	memcpy(jar->fds, fds_take, sizeof(jar->fds));
-	jar->filter_fd = run->flags & BJ_WIRE_HAS_SECCOMP ? fds_take[next++] : -1;
-	jar->out_fd = run->flags & BJ_WIRE_HAS_OUT ? fds_take[next] : -1;
-	jar->watch[BJ_JAR_EV_REPLY] = jar->fds[BJ_WIRE_FD_REPLY];
-	jar->fds[BJ_WIRE_FD_REPLY] = -1;
-}
-
 void bj_jar_move_run(struct bj_jar *from, struct bj_jar *to)
 {
 	to->has_run = true;
@@ -230,7 +217,11 @@ int bj_jar_go(struct bj_jar *jar, struct bj_err *err)
 	const struct bj_cgroup_limits limits = { .memory = jar->run.memory,
 						 .cpu_milli = jar->run.cpu_milli,
 						 .pids = jar->run.pids };
-	const struct bj_slot_go go = { .check_only = !!(jar->run.flags & BJ_WIRE_CHECK_ONLY) };
+	const struct bj_slot_go go = {
+		.check_only = !!(jar->run.flags & BJ_WIRE_CHECK_ONLY),
+		.no_limits = bj_layer_faulty(BJ_LAYER_RLIMITS),
+		.processes = bj_rlimits_processes(jar->run.pids, jar->cgroup != NULL),
+	};
 	const int fds[] = { jar->fds[BJ_WIRE_FD_STDIN], jar->fds[BJ_WIRE_FD_STDOUT],
 			    jar->fds[BJ_WIRE_FD_STDERR], jar->fds[BJ_WIRE_FD_VERDICT],
 			    jar->fds[BJ_WIRE_FD_SPEC] };
@@ -244,8 +235,8 @@ int bj_jar_go(struct bj_jar *jar, struct bj_err *err)
 	jar->phase = BJ_JAR_RUNNING;
 	jar->started = bj_clock_now();
 	jar->deadline = jar->started + jar->run.timeout_ns;
-	r = bj_fd_send(jar->slot_fd, &go, sizeof(go), fds, BJ_ARRAY_SIZE(fds));
-	close_fd(&jar->slot_fd);
+	r = bj_fd_send(jar->watch[BJ_JAR_EV_SLOT], &go, sizeof(go), fds, BJ_ARRAY_SIZE(fds));
+	unwatch(jar, BJ_JAR_EV_SLOT);
 	drop_run_fds(jar);
 	if (r < 0)
 		return bj_err_set(err, BJ_E_SYSTEM, -r, "the waiting interpreter is gone");
@@ -352,15 +343,10 @@ static void handle_pid(struct bj_jar *jar)
 	}
 }
 
-/* The waiting interpreter has sent what hears its last call, if this kernel has such a thing. */
-static void take_listener(struct bj_jar *jar)
+static void wait_for_run(struct bj_jar *jar)
 {
-	size_t n_fds = 0;
-	char word;
-	int fd = -1;
-
-	if (bj_fd_recv(jar->slot_fd, &word, 1, &fd, 1, &n_fds, MSG_DONTWAIT) == 1 && n_fds == 1)
-		jar->watch[BJ_JAR_EV_LAST] = fd;
+	jar->phase = BJ_JAR_WAITING;
+	jar->deadline = 0;
 }
 
 /* The process is sealed. Its pid was told before; a zygote that died in between told none, and then
@@ -378,10 +364,11 @@ static void sealed(struct bj_jar *jar)
 		bj_jar_fail(jar, &err);
 		return;
 	}
+	jar->sealed = true;
 	if (jar->warm) {
-		jar->phase = BJ_JAR_WAITING;
-		jar->deadline = 0;
-		take_listener(jar);
+		/* A Bash is started only now, and says itself when it waits. */
+		if (jar->language == BJ_LANG_PYTHON)
+			wait_for_run(jar);
 		return;
 	}
 	jar->phase = BJ_JAR_RUNNING;
@@ -399,7 +386,7 @@ static void handle_report(struct bj_jar *jar, const struct bj_jar_ground *ground
 
 	if (r < 0) {
 		unwatch(jar, BJ_JAR_EV_REPORT);
-		if (jar->phase == BJ_JAR_FILLING) {
+		if (jar->phase == BJ_JAR_FILLING && !jar->sealed) {
 			bj_err_set(&err, BJ_E_SYSTEM, 0, "the script's process died on its way");
 			bj_jar_fail(jar, &err);
 		}
@@ -411,6 +398,30 @@ static void handle_report(struct bj_jar *jar, const struct bj_jar_ground *ground
 		bj_jar_fail(jar, &report.err);
 	else
 		sealed(jar);
+}
+
+/* A waiting interpreter speaks: a Python hands over what hears its last call, a Bash is ready. */
+static void handle_slot(struct bj_jar *jar, const struct bj_jar_ground *ground)
+{
+	size_t n_fds = 0;
+	char word = 0;
+	int fd = -1;
+	const ssize_t n =
+		bj_fd_recv(jar->watch[BJ_JAR_EV_SLOT], &word, 1, &fd, 1, &n_fds, MSG_DONTWAIT);
+
+	if (n == -EAGAIN)
+		return;
+	if (n_fds == 1) {
+		jar->watch[BJ_JAR_EV_LAST] = fd;
+	} else if (n == 1 && word == 'r' && jar->language == BJ_LANG_BASH) {
+		/* It was sealed before it was Bash: that report is there. */
+		if (!jar->sealed && jar->watch[BJ_JAR_EV_REPORT] >= 0)
+			handle_report(jar, ground);
+		if (jar->phase == BJ_JAR_FILLING && jar->sealed)
+			wait_for_run(jar);
+	} else {
+		forget(jar, BJ_JAR_EV_SLOT); /* it is dead, and its end is on the way */
+	}
 }
 
 static void handle_wish(struct bj_jar *jar)
@@ -482,7 +493,7 @@ static void handle_main(struct bj_jar *jar, const struct bj_jar_ground *ground)
 	jar->main_gone = true;
 	jar->reply.wait_status = status;
 	fill_usage(jar, &usage);
-	if (jar->phase == BJ_JAR_WAITING) {
+	if (jar->phase == BJ_JAR_WAITING || jar->phase == BJ_JAR_FILLING) {
 		bj_err_set(&err, BJ_E_SYSTEM, 0, "a waiting interpreter died");
 		bj_jar_fail(jar, &err);
 	} else if (jar->out_fd >= 0 && !jar->dying) {
@@ -574,6 +585,9 @@ void bj_jar_handle(struct bj_jar *jar, const struct bj_jar_ground *ground, enum 
 		break;
 	case BJ_JAR_EV_REPORT:
 		handle_report(jar, ground);
+		break;
+	case BJ_JAR_EV_SLOT:
+		handle_slot(jar, ground);
 		break;
 	case BJ_JAR_EV_LAST:
 		handle_last(jar);
@@ -673,5 +687,4 @@ void bj_jar_done(struct bj_jar *jar)
 	drop_run_fds(jar);
 	close_fd(&jar->out_fd);
 	close_fd(&jar->files_fd);
-	close_fd(&jar->slot_fd);
 }

@@ -43,6 +43,7 @@ enum bj_jar_event {
 	BJ_JAR_EV_SYNC,    /* init reports that the jar is built */
 	BJ_JAR_EV_PID,     /* the pid of the script's process */
 	BJ_JAR_EV_REPORT,  /* the script's process reports */
+	BJ_JAR_EV_SLOT,    /* a waiting interpreter says something; the script goes this way */
 	BJ_JAR_EV_LAST,    /* the script's last call, before the kernel tears it down */
 	BJ_JAR_EV_MAIN,    /* the script ended */
 	BJ_JAR_EV_INIT,    /* init ended: all processes are gone */
@@ -57,6 +58,8 @@ struct bj_jar {
 	enum bj_jar_phase phase;
 	enum bj_language language; /* of what waits in it, or of its run */
 	bool warm;                 /* filled from a zygote */
+	bool sealed;               /* the script's process has said so */
+	uint32_t stock;            /* the launcher's: which pool made it; 0: none */
 	bool has_run;
 	bool cold_only;            /* a warm start of its run has failed once */
 	struct bj_wire_launch run; /* with has_run */
@@ -68,11 +71,11 @@ struct bj_jar {
 	struct bj_cgroup *cgroup;
 	pid_t init_pid, helper_pid, main_pid, collect_pid;
 	int files_fd;                  /* where the script goes */
-	int slot_fd;                   /* speaks to a waiting interpreter */
 	int watch[BJ_JAR_EV_COUNT];    /* descriptors for the event loop; -1: none */
 	bool watched[BJ_JAR_EV_COUNT]; /* the epoll has it */
 	int epoll;
-	uint64_t started, deadline; /* clock nanoseconds; deadline 0: none */
+	uint64_t filling;           /* clock nanoseconds: when its interpreter was started */
+	uint64_t started, deadline; /* the same; deadline 0: none */
 	struct bj_wire_reply reply; /* grows into the last message */
 	bool main_gone, dying, collecting;
 	bool exited;  /* the script has ended; its process stands in its last call, for ever */
@@ -107,6 +110,11 @@ void bj_jar_move_run(struct bj_jar *from, struct bj_jar *to);
 
 /* EMPTY, with a run: start its interpreter from nothing. */
 int bj_jar_fill_cold(struct bj_jar *jar, const struct bj_jar_ground *ground, struct bj_err *err);
+
+/* EMPTY: start a Bash that waits for a script. @library_fd and @spec_fd, an empty pack, are
+ * borrowed. */
+int bj_jar_fill_bash(struct bj_jar *jar, const struct bj_jar_ground *ground, int library_fd,
+		     int spec_fd, struct bj_err *err);
 
 /* EMPTY: whoever starts the interpreter tells its pid on @pid_fd, its report on @report_fd, and
  * listens on the other end of @slot_fd. All are taken. */

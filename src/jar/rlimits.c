@@ -42,3 +42,15 @@ int bj_rlimits_set(const struct bj_rlimits *limits, struct bj_err *err)
 	}
 	return 0;
 }
+
+int bj_rlimits_lower_processes(uint64_t processes)
+{
+	struct rlimit lim;
+
+	if (getrlimit(RLIMIT_NPROC, &lim) < 0)
+		return -errno;
+	if (lim.rlim_max <= processes)
+		return 0;
+	lim.rlim_cur = lim.rlim_max = processes;
+	return setrlimit(RLIMIT_NPROC, &lim) < 0 ? -errno : 0;
+}

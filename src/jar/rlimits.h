@@ -10,4 +10,15 @@ struct bj_rlimits {
 	uint64_t processes;
 };
 
+/* How many processes a script may have that was given @pids. With a cgroup that counts them too the
+ * limit is the second line and must not bite first, because only the cgroup tells us when it
+ * bites. */
+static inline uint64_t bj_rlimits_processes(uint32_t pids, bool in_cgroup)
+{
+	return pids + (in_cgroup ? 64u : 1u);
+}
+
+/* For a process that waited for its script: it may have fewer than it was started for. */
+int bj_rlimits_lower_processes(uint64_t processes);
+
 int bj_rlimits_set(const struct bj_rlimits *limits, struct bj_err *err);

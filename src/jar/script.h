@@ -11,6 +11,8 @@
  * spec attached. */
 struct bj_slot_go {
 	uint32_t check_only;
+	uint32_t no_limits; /* a test build leaves them out */
+	uint64_t processes; /* as bj_rlimits_processes() says */
 };
 
 enum bj_slot_fd {

@@ -206,12 +206,10 @@ static void fresh_signals(void)
 /* Steps 2 to 6. */
 static int shed_privilege(const struct bj_seal_limits *plan, uint64_t *layers, struct bj_err *err)
 {
-	/* Twice the room there is: a full file system says so better than SIGXFSZ does. With a
-	 * pids cgroup the count is the second line and must not bite first, because only the
-	 * cgroup tells us when it bites. */
+	/* Twice the room there is: a full file system says so better than SIGXFSZ does. */
 	const struct bj_rlimits limits = { .file_size = plan->tmp_size * 2,
-					   .processes =
-						   plan->pids + (plan->pids_cgroup ? 64u : 1u) };
+					   .processes = bj_rlimits_processes(plan->pids,
+									     plan->pids_cgroup) };
 	int r = 0;
 
 	if (!bj_layer_faulty(BJ_LAYER_CGROUP_NS) && unshare(CLONE_NEWCGROUP) < 0)
@@ -319,6 +317,7 @@ void bj_seal_script(const struct bj_seal_script *plan, int report_fd)
 	struct bj_seal_report report = { 0 };
 	struct bj_exec exec = { .language = plan->language,
 				.check_only = plan->check_only,
+				.wait = plan->wait,
 				.python = plan->python,
 				.bash = plan->bash,
 				.verdict_fd = FD_VERDICT };

@@ -34,6 +34,7 @@ struct bj_seal_report {
 struct bj_seal_script {
 	enum bj_language language;
 	bool check_only;
+	bool wait; /* Bash that waits: standard input is its library, the verdict a socket */
 	struct bj_seal_limits limits;
 	int stdin_fd, stdout_fd, stderr_fd, verdict_fd, spec_fd;
 	int filter_fd;             /* custom filter, or -1 */

@@ -27,7 +27,9 @@ enum bj_wire_flag {
 	BJ_WIRE_HAS_SECCOMP = 1 << 1,
 	BJ_WIRE_HAS_OUT = 1 << 2,
 	BJ_WIRE_HAS_INPUTS = 1 << 3, /* the jar must be built around them */
-	BJ_WIRE_ALL_FLAGS = (1 << 4) - 1,
+	BJ_WIRE_PLAIN = 1 << 4,      /* neither arguments nor environment */
+	BJ_WIRE_HEAVY = 1 << 5,      /* it likely imports what takes long to import */
+	BJ_WIRE_ALL_FLAGS = (1 << 6) - 1,
 };
 
 /* Descriptors of a launch, in this order; the two last only with their flag. */

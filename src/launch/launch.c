@@ -251,11 +251,8 @@ static void explain(const struct launcher *l, struct bj_err *err)
 /* What comes next for a jar that waits for nothing. */
 static int next_step(struct launcher *l, struct bj_jar *jar, struct bj_err *err)
 {
-	if (jar->phase == BJ_JAR_EMPTY && !jar->cold_only &&
-	    (!jar->has_run || pool_fits(l, &jar->run)))
-		return pool_fill(l, jar, err);
 	if (jar->phase == BJ_JAR_EMPTY)
-		return bj_jar_fill_cold(jar, &l->ground, err);
+		return pool_fill(l, jar, err);
 	if (jar->phase == BJ_JAR_WAITING && jar->has_run) {
 		pool_used(l);
 		return bj_jar_go(jar, err);
@@ -303,8 +300,8 @@ void launcher_advance(struct launcher *l, struct bj_jar *jar)
 		bj_jar_reply_early(jar);
 	if (!bj_jar_over(jar))
 		return;
-	if (jar->failed && !jar->has_run)
-		pool_failed(l);
+	if (jar->failed && !jar->has_run && jar->stock)
+		pool_failed(l, jar);
 	l->jars[jar->index] = NULL;
 	l->n_live--;
 	bj_jar_done(jar);
@@ -314,7 +311,7 @@ void launcher_advance(struct launcher *l, struct bj_jar *jar)
 /* A jar for this run: one that waits or is on its way, else a new one. */
 static struct bj_jar *find_jar(struct launcher *l, const struct bj_wire_launch *msg)
 {
-	struct bj_jar *jar = pool_fits(l, msg) ? pool_take(l) : NULL;
+	struct bj_jar *jar = pool_take(l, msg);
 
 	return jar ? jar : launcher_new_jar(l);
 }
@@ -379,7 +376,12 @@ static void handle_jar(struct launcher *l, uint32_t index, uint32_t event)
 	/* An earlier event of the same batch may have ended the jar, or taken back the watch. */
 	if (!jar || event >= BJ_JAR_EV_COUNT || jar->watch[event] < 0)
 		return;
+
+	const bool filling = jar->phase == BJ_JAR_FILLING;
+
 	bj_jar_handle(jar, &l->ground, (enum bj_jar_event)event);
+	if (filling && jar->phase == BJ_JAR_WAITING)
+		pool_filled(l, jar);
 	launcher_advance(l, jar);
 }
 
@@ -393,9 +395,9 @@ static bool handle_event(struct launcher *l, uint64_t data)
 	if (what == BJ_EVENT_CALLER)
 		return false;
 	if (what == BJ_EVENT_ZYGOTE)
-		pool_zygote_ready(l);
+		zygote_ready(l, (uint32_t)data % POOL_KINDS);
 	else if (what == BJ_EVENT_ZYGOTE_DEAD)
-		pool_zygote_dead(l);
+		zygote_dead(l, (uint32_t)data % POOL_KINDS);
 	else
 		handle_jar(l, what, (uint32_t)data);
 	return true;
@@ -451,8 +453,7 @@ static void end_all(struct launcher *l)
 	epoll_ctl(l->epoll, EPOLL_CTL_DEL, l->starter, NULL);
 	if (l->caller >= 0)
 		epoll_ctl(l->epoll, EPOLL_CTL_DEL, l->caller, NULL);
-	l->pool.target = 0;
-	bj_zygote_stop(&l->pool.zygote);
+	pools_done(l);
 	for (uint32_t i = 0; i < l->n_slots; i++)
 		if (l->jars[i])
 			bj_jar_kill(l->jars[i], BJ_CAUSE_CANCELLED);
@@ -498,13 +499,10 @@ void bj_launch_main(const struct bj_launch_birth *birth, const struct bj_launch_
 			    .proc = settings->proc,
 			    .own_uids = birth->uids > 0,
 			    .uid_count = birth->uids },
-		.pool = { .target = settings->slots,
-			  .shape = settings->shape,
-			  .modules = settings->modules,
-			  .zygote = { .pidfd = -1, .sock = -1 } },
 	};
 	struct bj_err err = { 0 };
-	const bool up = come_up(&l, birth, settings->image, &err) == 0;
+	const bool up = come_up(&l, birth, settings->image, &err) == 0 &&
+			pools_init(&l, settings, &err) == 0;
 
 	say_hello(&l, up ? NULL : &err);
 	if (up) {

@@ -9,6 +9,14 @@
 
 /* The launcher: the only process with privilege. */
 
+/* How many jars wait for scripts; all 0: every run starts from nothing. */
+struct bj_launch_pools {
+	uint32_t python, heavy, bash, empty; /* at rest */
+	uint32_t max;                        /* of each, when there is demand */
+	const char *const *modules;          /* imported ahead of time; NULL: none */
+	const char *const *heavy_modules;    /* for the heavy ones as well */
+};
+
 /* What the launcher must know from the start. Borrowed until bj_launcher_new() returns. */
 struct bj_launch_settings {
 	const char *cgroup; /* parent cgroup; NULL: the own one */
@@ -17,10 +25,9 @@ struct bj_launch_settings {
 	const char *python, *bash;
 	const char *image; /* the tree that jars show instead of the host's; NULL: the host's */
 	enum bj_mounts_proc proc;
-	bool bound;                 /* the death of the caller ends the launcher */
-	uint32_t slots;             /* Python interpreters that wait for scripts; 0: none */
-	struct bj_jar_shape shape;  /* what their jars are built for */
-	const char *const *modules; /* imported ahead of time, NULL-terminated; NULL: none */
+	bool bound; /* the death of the caller ends the launcher */
+	struct bj_launch_pools pools;
+	struct bj_jar_shape shape; /* what their jars are built for */
 };
 
 /* Start the launcher, as bj_process_new() does. Its end is the end of every jar. */

@@ -2,20 +2,31 @@
 #pragma once
 
 #include "jar/jar.h"
+#include "launch/demand.h"
+#include "launch/launch.h"
 #include "warm/zygote.h"
 
-/* The launcher's state, shared by its loop (launch.c) and its pools (pool.c). */
+/* The launcher's state, shared by its loop (launch.c), its pools (pool.c) and its zygotes
+ * (zygotes.c). */
 
-/* Slots for Python that wait for scripts. */
+/* What jars are kept for. */
+enum pool_kind {
+	POOL_PYTHON, /* a Python that waits */
+	POOL_HEAVY,  /* the same with large modules imported */
+	POOL_BASH,   /* a Bash that waits */
+	POOL_EMPTY,  /* nothing yet: for whoever finds none of the others, and for cold starts */
+	POOL_KINDS,
+};
+
 struct pool {
-	uint32_t target; /* how many to keep; 0: none, every run is cold */
-	struct bj_jar_shape shape;
-	const char *const *modules; /* imported ahead of time; NULL: none */
+	struct bj_demand demand;
+	uint64_t rest_until; /* clock nanoseconds, after a failure: no refill before */
+	/* Of the two kinds of Python: */
+	const char *const *modules; /* imported ahead of time, NULL-terminated */
 	struct bj_zygote zygote;
-	uint64_t zygote_since;        /* clock nanoseconds: when it was started */
-	unsigned int zygote_failures; /* in a row, without ever having been ready */
-	uint64_t rest_until;          /* clock nanoseconds, after a failure: no refill before */
-	uint64_t resume; /* the same after a run was started, as long as there are slots */
+	uint64_t zygote_since;   /* clock nanoseconds: when it was started */
+	unsigned int failures;   /* of the zygote in a row, without ever having been ready */
+	unsigned int complaints; /* slots of it in a row that failed or were slow */
 };
 
 struct launcher {
@@ -27,14 +38,22 @@ struct launcher {
 	struct bj_jar **jars;     /* by index; NULL: free */
 	uint32_t n_slots, n_live;
 	uint64_t serial;
-	uint64_t next_tick; /* when jars are looked at again */
-	struct pool pool;
+	uint64_t next_tick;        /* when jars are looked at again */
+	struct bj_jar_shape shape; /* what jars of the pools are built for */
+	struct pool pools[POOL_KINDS];
+	uint64_t resume;      /* clock nanoseconds: runs were started, refilling can wait so long */
+	uint64_t strays_at;   /* when to look for processes that nobody knows; 0: never */
+	int wait_library;     /* what makes a Bash wait */
+	int wait_spec;        /* a spec without arguments and environment */
+	int meminfo;          /* -1: not readable */
+	uint64_t pressure_at; /* when memory was looked at */
+	bool short_of_memory;
 };
 
 /* What an event of the epoll belongs to: a jar by its index, or one of these. */
 #define BJ_EVENT_CONTROL     UINT32_MAX
 #define BJ_EVENT_CALLER      (UINT32_MAX - 1)
-#define BJ_EVENT_ZYGOTE      (UINT32_MAX - 2)
+#define BJ_EVENT_ZYGOTE      (UINT32_MAX - 2) /* with its kind, as the next one */
 #define BJ_EVENT_ZYGOTE_DEAD (UINT32_MAX - 3)
 
 /* A new jar in the table, not built yet; NULL when the table is full. */
@@ -43,25 +62,45 @@ struct bj_jar *launcher_new_jar(struct launcher *l);
 /* Do what the jar's phase asks for, until it waits for an event or is over and gone. */
 void launcher_advance(struct launcher *l, struct bj_jar *jar);
 
-/* Whether @run can be given to a waiting interpreter. */
-bool pool_fits(const struct launcher *l, const struct bj_wire_launch *run);
+/* --- pools ------------------------------------------------------------------------------------ */
 
-/* The best jar for a run that fits: one that waits, else one on its way; NULL: none. */
-struct bj_jar *pool_take(struct launcher *l);
+int pools_init(struct launcher *l, const struct bj_launch_settings *settings, struct bj_err *err);
 
-/* Fill @jar, which is empty, from the zygote. */
+/* Which interpreters that wait @run can be given to; POOL_KINDS: it must be started from nothing.
+ */
+enum pool_kind pool_kind_of(const struct launcher *l, const struct bj_wire_launch *run);
+
+/* The best jar for @run: one that waits, else one on its way, else an empty one; NULL: none. */
+struct bj_jar *pool_take(struct launcher *l, const struct bj_wire_launch *run);
+
+/* What comes next for an empty jar: its run from nothing or from a zygote, or what its pool wants.
+ */
 int pool_fill(struct launcher *l, struct bj_jar *jar, struct bj_err *err);
 
-/* A jar of the pool failed before it waited: leave the machine in peace for a moment. */
-void pool_failed(struct launcher *l);
+/* A jar of a pool failed before it had a run. */
+void pool_failed(struct launcher *l, const struct bj_jar *jar);
 
-/* A slot was given to a run: its successor can wait until that run has had the machine. */
+/* A jar of a pool waits now: how long did it take? */
+void pool_filled(struct launcher *l, const struct bj_jar *jar);
+
+/* A run was started: refilling can wait until it has had the machine. */
 void pool_used(struct launcher *l);
 
-/* Start what is missing: the zygote, slots. Cheap when nothing is. Returns when to come back (clock
- * nanoseconds), 0 when there is no need. */
+/* Start what is missing, end what is too much. Cheap when nothing is. Returns when to come back
+ * (clock nanoseconds), 0 when there is no need. */
 uint64_t pool_refill(struct launcher *l);
 
-/* The zygote said that it is ready, or is dead. */
-void pool_zygote_ready(struct launcher *l);
-void pool_zygote_dead(struct launcher *l);
+/* No more refills; the zygotes end. */
+void pools_done(struct launcher *l);
+
+/* --- zygotes ---------------------------------------------------------------------------------- */
+
+/* Start, replace or leave alone the zygote of @kind. False: there is none to fork from now. */
+bool zygote_keep(struct launcher *l, enum pool_kind kind);
+
+/* It said that it is ready, or is dead. */
+void zygote_ready(struct launcher *l, uint32_t kind);
+void zygote_dead(struct launcher *l, uint32_t kind);
+
+/* Wait for children that nobody knows: what a zygote had forked when it was killed. */
+void zygote_reap_strays(struct launcher *l);

@@ -1,40 +1,130 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Slots that wait for scripts. Refilling happens between events, a few jars at a time, so that a
- * run that arrives meanwhile does not wait for it. */
+/* Jars that wait for scripts. Each kind has a number that it should have, which follows demand;
+ * refilling happens between events, a few jars at a time, so that a run that arrives meanwhile does
+ * not wait for it, and stands back while runs are being started. A run that finds none of its kind
+ * takes an empty jar, and with it the longest part of its way. */
 
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/fd.h"
+#include "jar/pack.h"
 #include "launch/launcher.h"
+#include "warm/embed.h"
 
-#include <sys/epoll.h>
-#include <sys/socket.h>
+#include <errno.h>
+#include <fcntl.h>
 
-#define REST_NS   UINT64_C(1000000000) /* after a failure */
-#define BREATH_NS UINT64_C(4000000)    /* after a run was started */
+#define REST_NS     UINT64_C(1000000000) /* after a failure */
+#define BREATH_NS   UINT64_C(4000000)    /* after a run was started */
+#define PRESSURE_NS UINT64_C(1000000000) /* between two looks at the machine's memory */
+#define SLOW_NS     UINT64_C(3000000000) /* from empty to waiting: then its zygote is sick */
 
-enum {
-	BUILD_AT_ONCE = 2,       /* slots on their way */
-	ZYGOTE_RUNS = 5000,      /* then a new one: its slots share one address layout */
-	ZYGOTE_MAX_FAILURES = 3, /* then every run is cold */
-};
+enum { BUILD_AT_ONCE = 2 /* jars of one kind on their way */ };
 
-bool pool_fits(const struct launcher *l, const struct bj_wire_launch *run)
+static bool is_python(enum pool_kind kind)
 {
-	return l->pool.target > 0 && l->pool.zygote.pid > 0 && run->language == BJ_LANG_PYTHON &&
-	       !(run->flags & (BJ_WIRE_HAS_SECCOMP | BJ_WIRE_HAS_INPUTS)) &&
-	       run->tmp_size == l->pool.shape.tmp_size && run->pids <= l->pool.shape.limits.pids;
+	return kind == POOL_PYTHON || kind == POOL_HEAVY;
 }
 
-/* A jar of the pool that no run has yet. */
+static enum pool_kind kind_of(const struct bj_jar *jar)
+{
+	return jar->stock ? (enum pool_kind)(jar->stock - 1) : POOL_KINDS;
+}
+
+/* --- starting --------------------------------------------------------------------------------- */
+
+static int empty_spec(void)
+{
+	AUTO_BUF struct bj_buf pack = { .max = 4096 };
+
+	bj_pack_add(&pack, BJ_PACK_END, "", "", 0);
+	return pack.failed ? -ENOMEM : bj_fd_memfile("spec", pack.data, pack.size);
+}
+
+int pools_init(struct launcher *l, const struct bj_launch_settings *settings, struct bj_err *err)
+{
+	const struct bj_launch_pools *p = &settings->pools;
+	const uint32_t min[] = { [POOL_PYTHON] = p->python,
+				 [POOL_HEAVY] = p->heavy,
+				 [POOL_BASH] = p->bash,
+				 [POOL_EMPTY] = p->empty };
+
+	l->shape = settings->shape;
+	l->pools[POOL_PYTHON].modules = p->modules;
+	l->pools[POOL_HEAVY].modules = p->heavy_modules;
+	for (int k = 0; k < POOL_KINDS; k++) {
+		bj_demand_init(&l->pools[k].demand, min[k], min[k] ? p->max : 0);
+		l->pools[k].zygote = (struct bj_zygote){ .pidfd = -1, .sock = -1 };
+	}
+	l->meminfo = open("/proc/meminfo", O_RDONLY | O_CLOEXEC);
+	l->wait_library = l->wait_spec = -1;
+	if (p->bash == 0)
+		return 0;
+	l->wait_library = bj_fd_memfile("wait", bj_embed_wait, bj_embed_wait_size);
+	l->wait_spec = empty_spec();
+	if (l->wait_library < 0 || l->wait_spec < 0)
+		return bj_err_set(err, BJ_E_SYSTEM, -l->wait_library, "cannot prepare a Bash");
+	return 0;
+}
+
+void pools_done(struct launcher *l)
+{
+	for (uint32_t k = 0; k < POOL_KINDS; k++) {
+		bj_demand_init(&l->pools[k].demand, 0, 0);
+		if (l->pools[k].zygote.pid > 0)
+			zygote_dead(l, k);
+	}
+}
+
+/* --- taking ----------------------------------------------------------------------------------- */
+
+/* Whether a jar that was built for nobody in particular does for @run. */
+static bool fits(const struct launcher *l, const struct bj_wire_launch *run)
+{
+	return !(run->flags & BJ_WIRE_HAS_INPUTS) && run->tmp_size == l->shape.tmp_size &&
+	       run->pids <= l->shape.limits.pids;
+}
+
+static bool has_zygote(const struct launcher *l, enum pool_kind kind)
+{
+	return l->pools[kind].zygote.pid > 0 && l->pools[kind].zygote.ready;
+}
+
+enum pool_kind pool_kind_of(const struct launcher *l, const struct bj_wire_launch *run)
+{
+	if (!fits(l, run) || (run->flags & BJ_WIRE_HAS_SECCOMP))
+		return POOL_KINDS;
+	if (run->language == BJ_LANG_BASH)
+		return (run->flags & BJ_WIRE_PLAIN) && l->pools[POOL_BASH].demand.min > 0
+			       ? POOL_BASH
+			       : POOL_KINDS;
+	if ((run->flags & BJ_WIRE_HEAVY) && has_zygote(l, POOL_HEAVY))
+		return POOL_HEAVY;
+	return has_zygote(l, POOL_PYTHON) ? POOL_PYTHON : POOL_KINDS;
+}
+
+/* A jar of a pool that no run has yet. */
 static bool is_free(const struct bj_jar *jar)
 {
-	return jar && !jar->has_run && !jar->dying;
+	return jar && jar->stock && !jar->has_run && !jar->dying;
 }
 
-struct bj_jar *pool_take(struct launcher *l)
+/* What waits of each kind, what is on its way, and the furthest of each. */
+struct stock {
+	uint32_t ready[POOL_KINDS], coming[POOL_KINDS];
+	struct bj_jar *best[POOL_KINDS];
+};
+
+static bool is_ready(const struct bj_jar *jar)
 {
-	struct bj_jar *best = NULL;
+	return jar->phase == (kind_of(jar) == POOL_EMPTY ? BJ_JAR_EMPTY : BJ_JAR_WAITING);
+}
+
+static struct stock take_stock(const struct launcher *l)
+{
+	struct stock s = { 0 };
 
 	for (uint32_t i = 0, seen = 0; seen < l->n_live && i < l->n_slots; i++) {
 		struct bj_jar *jar = l->jars[i];
@@ -42,141 +132,188 @@ struct bj_jar *pool_take(struct launcher *l)
 		seen += jar != NULL;
 		if (!is_free(jar))
 			continue;
-		if (jar->phase == BJ_JAR_WAITING)
-			return jar;
-		if (!best || jar->phase > best->phase)
-			best = jar;
+
+		const enum pool_kind k = kind_of(jar);
+
+		(*(is_ready(jar) ? &s.ready[k] : &s.coming[k]))++;
+		if (!s.best[k] || jar->phase > s.best[k]->phase)
+			s.best[k] = jar;
 	}
-	return best;
+	return s;
 }
 
-int pool_fill(struct launcher *l, struct bj_jar *jar, struct bj_err *err)
+struct bj_jar *pool_take(struct launcher *l, const struct bj_wire_launch *run)
+{
+	const enum pool_kind kind = pool_kind_of(l, run);
+	const struct stock s = take_stock(l);
+
+	if (kind < POOL_KINDS) {
+		bj_demand_use(&l->pools[kind].demand, s.ready[kind]);
+		if (s.ready[kind] > 0)
+			return s.best[kind];
+	}
+	if (!fits(l, run))
+		return NULL;
+	bj_demand_use(&l->pools[POOL_EMPTY].demand, s.ready[POOL_EMPTY]);
+	/* One that is being filled is nearer than an empty one, but for Bash a start from nothing
+	 * in an empty jar is as near. */
+	if (kind < POOL_KINDS && is_python(kind) && s.best[kind] &&
+	    s.best[kind]->phase == BJ_JAR_FILLING)
+		return s.best[kind];
+	return s.best[POOL_EMPTY];
+}
+
+/* --- filling ---------------------------------------------------------------------------------- */
+
+static int fill_python(struct launcher *l, struct bj_jar *jar, enum pool_kind kind,
+		       struct bj_err *err)
 {
 	const struct bj_seal_limits limits = { .tmp_size = jar->tmp_size,
-					       .pids = l->pool.shape.limits.pids,
+					       .pids = l->shape.limits.pids,
 					       .pids_cgroup = jar->cgroup != NULL };
 	struct bj_zygote_slot slot;
-	const int r = bj_zygote_spawn(&l->pool.zygote, jar->watch[BJ_JAR_EV_INIT], jar->cgroup,
-				      &limits, &slot, err);
+	const int r = bj_zygote_spawn(&l->pools[kind].zygote, jar->watch[BJ_JAR_EV_INIT],
+				      jar->cgroup, &limits, &slot, err);
 
 	if (r == 0)
 		bj_jar_fill_warm(jar, slot.pid_fd, slot.report_fd, slot.slot_fd);
 	return r;
 }
 
-static void watch(struct launcher *l, int fd, uint32_t what)
+static int fill_for_run(struct launcher *l, struct bj_jar *jar, struct bj_err *err)
 {
-	struct epoll_event ev = { .events = EPOLLIN, .data.u64 = (uint64_t)what << 32 };
+	const enum pool_kind kind = jar->cold_only ? POOL_KINDS : pool_kind_of(l, &jar->run);
 
-	epoll_ctl(l->epoll, EPOLL_CTL_ADD, fd, &ev);
-}
-
-static void start_zygote(struct launcher *l)
-{
-	struct bj_err err;
-
-	if (bj_zygote_start(&l->pool.zygote, l->ground.python, l->pool.modules, &err) < 0) {
-		l->pool.zygote_failures++;
-		return;
+	if (kind < POOL_KINDS && is_python(kind)) {
+		jar->stock = kind + 1;
+		return fill_python(l, jar, kind, err);
 	}
-	l->pool.zygote_since = bj_clock_now();
-	watch(l, l->pool.zygote.sock, BJ_EVENT_ZYGOTE);
-	watch(l, l->pool.zygote.pidfd, BJ_EVENT_ZYGOTE_DEAD);
+	return bj_jar_fill_cold(jar, &l->ground, err);
 }
 
-void pool_zygote_ready(struct launcher *l)
+int pool_fill(struct launcher *l, struct bj_jar *jar, struct bj_err *err)
 {
-	struct bj_zygote *z = &l->pool.zygote;
-	char word = 0;
+	const enum pool_kind kind = kind_of(jar);
 
-	/* It says one thing; after that, and when it is dead, the pidfd speaks. */
-	if (z->pid <= 0 || recv(z->sock, &word, 1, MSG_DONTWAIT) < 0)
-		return;
-	epoll_ctl(l->epoll, EPOLL_CTL_DEL, z->sock, NULL);
-	z->ready = word == 'r';
-	if (z->ready)
-		l->pool.zygote_failures = 0;
+	if (jar->has_run)
+		return fill_for_run(l, jar, err);
+	if (kind == POOL_BASH)
+		return bj_jar_fill_bash(jar, &l->ground, l->wait_library, l->wait_spec, err);
+	if (is_python(kind))
+		return fill_python(l, jar, kind, err);
+	jar->deadline = 0; /* it stays as it is until a run comes */
+	return 0;
 }
 
-void pool_zygote_dead(struct launcher *l)
+void pool_failed(struct launcher *l, const struct bj_jar *jar)
 {
-	if (!l->pool.zygote.ready)
-		l->pool.zygote_failures++;
-	/* To close them is not enough: a child on its way to exec may hold copies, and then the
-	 * next zygote would die of the events of this one. */
-	epoll_ctl(l->epoll, EPOLL_CTL_DEL, l->pool.zygote.sock, NULL);
-	epoll_ctl(l->epoll, EPOLL_CTL_DEL, l->pool.zygote.pidfd, NULL);
-	bj_zygote_stop(&l->pool.zygote);
+	struct pool *p = &l->pools[kind_of(jar)];
+
+	p->rest_until = bj_clock_now() + REST_NS;
+	p->complaints++;
 }
 
-static uint32_t count_free(const struct launcher *l, uint32_t *ret_coming)
+void pool_filled(struct launcher *l, const struct bj_jar *jar)
 {
-	uint32_t n = 0, coming = 0;
+	struct pool *p = &l->pools[kind_of(jar)];
+	const uint64_t took = bj_clock_now() - jar->filling;
 
-	for (uint32_t i = 0, seen = 0; seen < l->n_live && i < l->n_slots; i++) {
-		seen += l->jars[i] != NULL;
-		if (is_free(l->jars[i])) {
-			n++;
-			coming += l->jars[i]->phase != BJ_JAR_WAITING;
-		}
-	}
-	*ret_coming = coming;
-	return n;
-}
-
-static void refill_zygote(struct launcher *l)
-{
-	struct bj_zygote *z = &l->pool.zygote;
-	const bool stuck = z->pid > 0 && !z->ready &&
-			   bj_clock_now() - l->pool.zygote_since > 6 * BJ_JAR_BUILD_NS;
-
-	if (stuck || z->spawned > ZYGOTE_RUNS)
-		pool_zygote_dead(l);
-	if (z->pid <= 0 && l->pool.zygote_failures < ZYGOTE_MAX_FAILURES)
-		start_zygote(l);
-}
-
-void pool_failed(struct launcher *l)
-{
-	l->pool.rest_until = bj_clock_now() + REST_NS;
+	p->complaints = took > SLOW_NS ? p->complaints + 1 : 0;
 }
 
 void pool_used(struct launcher *l)
 {
-	l->pool.resume = bj_clock_now() + BREATH_NS;
+	l->resume = bj_clock_now() + BREATH_NS;
 }
 
-static void build_slot(struct launcher *l)
+/* --- refilling -------------------------------------------------------------------------------- */
+
+static void build(struct launcher *l, enum pool_kind kind)
 {
 	struct bj_jar *jar = launcher_new_jar(l);
 	struct bj_err err = { 0 };
 
 	if (!jar)
 		return;
-	if (bj_jar_build(jar, &l->ground, &l->pool.shape, &err) < 0)
+	jar->stock = kind + 1;
+	if (bj_jar_build(jar, &l->ground, &l->shape, &err) < 0)
 		bj_jar_fail(jar, &err);
 	launcher_advance(l, jar);
 }
 
+static void look_at_memory(struct launcher *l, uint64_t now)
+{
+	char text[512];
+
+	if (now - l->pressure_at < PRESSURE_NS || l->meminfo < 0)
+		return;
+	l->pressure_at = now;
+
+	const ssize_t n = pread(l->meminfo, text, sizeof(text) - 1, 0);
+
+	text[n > 0 ? n : 0] = '\0';
+	l->short_of_memory = bj_demand_memory_short(text);
+}
+
+/* End one of @kind that is too much. */
+static void shrink(struct launcher *l, const struct stock *s, enum pool_kind kind)
+{
+	struct bj_jar *jar = s->best[kind];
+
+	if (s->ready[kind] <= l->pools[kind].demand.target || !jar || !is_ready(jar))
+		return;
+	bj_jar_kill(jar, BJ_CAUSE_CANCELLED);
+	launcher_advance(l, jar);
+}
+
+/* Build one of @kind if one is missing. When to come back, or 0. */
+static uint64_t refill(struct launcher *l, const struct stock *s, enum pool_kind kind, uint64_t now)
+{
+	const struct pool *p = &l->pools[kind];
+	const uint32_t target = p->demand.target, have = s->ready[kind] + s->coming[kind];
+
+	if (target == 0 || (is_python(kind) && !zygote_keep(l, kind)))
+		return 0;
+	if (have >= target || s->coming[kind] >= BUILD_AT_ONCE)
+		return 0;
+	if (now < p->rest_until)
+		return p->rest_until;
+	/* With three of four gone there is no time to lose. */
+	if (now < l->resume && 4 * s->ready[kind] > target)
+		return l->resume;
+	build(l, kind);
+	return now;
+}
+
+/* The earlier of two points in time, of which 0 is never. */
+static uint64_t earlier(uint64_t a, uint64_t b)
+{
+	return a == 0 || (b != 0 && b < a) ? b : a;
+}
+
 uint64_t pool_refill(struct launcher *l)
 {
-	uint32_t coming = 0;
+	const uint64_t now = bj_clock_now();
+	bool grown = false;
+	uint64_t next = 0;
 
-	if (l->pool.target == 0)
-		return 0;
-	refill_zygote(l);
-	if (!l->pool.zygote.ready)
-		return 0;
+	if (l->strays_at && now >= l->strays_at)
+		zygote_reap_strays(l);
+	look_at_memory(l, now);
 
-	const uint32_t n = count_free(l, &coming);
+	const struct stock s = take_stock(l);
 
-	if (n >= l->pool.target || coming >= BUILD_AT_ONCE)
-		return 0;
-	if (bj_clock_now() < l->pool.rest_until)
-		return l->pool.rest_until;
-	/* With half of the slots gone there is no time to lose. */
-	if (bj_clock_now() < l->pool.resume && 2 * n > l->pool.target)
-		return l->pool.resume;
-	build_slot(l);
-	return bj_clock_now();
+	for (int k = 0; k < POOL_KINDS; k++) {
+		struct bj_demand *d = &l->pools[k].demand;
+
+		if (d->min == 0)
+			continue;
+		bj_demand_look(d, now, l->short_of_memory);
+		shrink(l, &s, (enum pool_kind)k);
+		next = earlier(next, refill(l, &s, (enum pool_kind)k, now));
+		grown |= d->target != d->min;
+	}
+	next = earlier(next, l->strays_at);
+	/* What has grown shrinks again without a run to remind us. */
+	return grown ? earlier(next, now + BJ_DEMAND_PERIOD_NS) : next;
 }

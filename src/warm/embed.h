@@ -6,3 +6,5 @@
 extern const char bj_embed_zygote[]; /* runtime/harness.py and zygote.py, NUL-terminated */
 extern const char bj_embed_slot[];   /* the library that a zygote loads */
 extern const unsigned long bj_embed_slot_size;
+extern const char bj_embed_wait[]; /* the library that makes a Bash wait */
+extern const unsigned long bj_embed_wait_size;

@@ -15,6 +15,7 @@
 #include "jar/farewell.h"
 #include "jar/layers.h"
 #include "jar/mounts.h"
+#include "jar/rlimits.h"
 #include "jar/script.h"
 #include "jar/sys.h"
 #include "warm/borrow.h"
@@ -34,6 +35,7 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
+void bj_slot_needless(void);
 int bj_slot_serve(void);
 int bj_slot_seal(void);
 int bj_slot_ready(void);
@@ -145,6 +147,12 @@ static int serve_one(void)
 	for (size_t i = 0; i < n; i++)
 		close(fds[i]);
 	return 0;
+}
+
+/* None of the modules that it is for is there. */
+EXPORT void bj_slot_needless(void)
+{
+	send(BJ_ZYGOTE_SOCKET, "n", 1, MSG_NOSIGNAL);
 }
 
 EXPORT int bj_slot_serve(void)
@@ -275,6 +283,8 @@ EXPORT int bj_slot_wait(void)
 	for (int fd = 0; fd < 3; fd++)
 		if (dup2(fds[BJ_SLOT_STDIN + fd], fd) < 0)
 			return -1;
+	if (!go.no_limits && bj_rlimits_lower_processes(go.processes) < 0)
+		return -1;
 	if (read_spec(fds[BJ_SLOT_SPEC], &err) < 0 || dup2(fds[BJ_SLOT_VERDICT], FD_SLOT) < 0)
 		return -1;
 	close_range(FD_SLOT + 1, ~0u, 0);

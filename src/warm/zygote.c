@@ -49,7 +49,7 @@ static int enter_template(struct bj_err *err)
 }
 
 __attribute__((noreturn)) static void become_zygote(const char *python, const char *const *modules,
-						    int sock)
+						    bool needed, int sock)
 {
 	static char *const envp[] = { (char *)"PATH=/usr/local/bin:/usr/bin:/bin",
 				      (char *)"HOME=" BJ_JAR_WORK,
@@ -59,9 +59,12 @@ __attribute__((noreturn)) static void become_zygote(const char *python, const ch
 				      (char *)"LOGNAME=nobody",
 				      (char *)"BELLJAR_OUT=" BJ_JAR_OUT,
 				      NULL };
-	char *argv[MAX_MODULES + 6] = { (char *)python, (char *)"-I", (char *)"-c",
+	char *argv[MAX_MODULES + 7] = { (char *)python,
+					(char *)"-I",
+					(char *)"-c",
 					(char *)bj_embed_zygote,
-					(char *)BJ_JAR_SCRIPT "/" LIBRARY };
+					(char *)BJ_JAR_SCRIPT "/" LIBRARY,
+					(char *)(needed ? "needed" : "welcome") };
 	struct bj_err err;
 
 	signal(SIGPIPE, SIG_DFL);
@@ -71,7 +74,7 @@ __attribute__((noreturn)) static void become_zygote(const char *python, const ch
 		_exit(1);
 	close_range(BJ_ZYGOTE_SOCKET + 1, ~0u, 0);
 	for (size_t i = 0; modules && modules[i] && i < MAX_MODULES; i++)
-		argv[5 + i] = (char *)modules[i];
+		argv[6 + i] = (char *)modules[i];
 	execve(python, argv, envp);
 	_exit(127);
 }
@@ -79,7 +82,7 @@ __attribute__((noreturn)) static void become_zygote(const char *python, const ch
 /* --- the launcher's side ---------------------------------------------------------------------- */
 
 int bj_zygote_start(struct bj_zygote *z, const char *python, const char *const *modules,
-		    struct bj_err *err)
+		    bool needed, struct bj_err *err)
 {
 	int pair[2], pidfd = -1;
 
@@ -89,7 +92,7 @@ int bj_zygote_start(struct bj_zygote *z, const char *python, const char *const *
 	const pid_t pid = bj_sys_clone3(0, &pidfd, -1);
 
 	if (pid == 0)
-		become_zygote(python, modules, pair[1]);
+		become_zygote(python, modules, needed, pair[1]);
 	close(pair[1]);
 	if (pid < 0) {
 		close(pair[0]);

@@ -52,6 +52,64 @@ SAME = {
     "socket": "import socket\nsocket.socket(socket.AF_NETLINK, socket.SOCK_RAW)",
 }
 
+SAME_BASH = {
+    "hello": "echo hello",
+    "names": 'echo "$0" "${BASH_SOURCE[0]}" "$LINENO" "$#" "$*" "$_" "$-" "$SHELLOPTS" "$BASHOPTS"',
+    "numbers": 'echo $$ $PPID $BASHPID $SHLVL $BASH_SUBSHELL $SECONDS "${!}"',
+    "variables": 'set | grep -v "^BASH_VERS\\|^EPOCH\\|^RANDOM\\|^SRANDOM\\|^SECONDS"',
+    "environment": "env | sort; export -p",
+    "shell options": "set -o; shopt",
+    "descriptors": "for f in /proc/$$/fd/*; do echo $f; done; : </dev/stdin",
+    "status": 'grep -E "^(Cap|NoNewPrivs|Seccomp:|Uid|Gid|Groups|Sig[BIC])" /proc/self/status',
+    "limits": "ulimit -a; umask",
+    "traps": "trap; trap 'echo bye' EXIT; echo hi",
+    "exit number": "exit 7",
+    "exit of the last": "false",
+    "errexit": "set -e\necho a\nfalse\necho b",
+    "nounset": "set -u\necho a\necho $nothing\necho b",
+    "pipefail": "set -o pipefail\nfalse | true\necho $? ${PIPESTATUS[@]}",
+    "error line": "echo a\n\nnothing-of-that-name\necho $?",
+    "functions": 'f() { echo "$FUNCNAME $LINENO ${BASH_LINENO[0]} ${#BASH_SOURCE[@]}"; }\n\nf\ncaller; f',
+    "itself": 'wc -c <"$0"; head -1 "$0"; ls -l /script',
+    "sourced": "[[ ${BASH_SOURCE[0]} == \"$0\" ]] && echo main; return 2>/dev/null; echo $?",
+    "jobs": "sleep 0.05 &\njobs; wait $!; echo $?; set -m; sleep 0.01 & fg 2>&1; echo $?",
+    "background": "(sleep 0.05; echo late) & wait; echo $? $!",
+    "history": "history | wc -l; set -o history; echo one; history | wc -l",
+    "aliases": "alias x='echo alias'; x 2>&1; shopt -s expand_aliases\nalias y='echo alias'\ny",
+    "read": "read -r a; echo \"$? [$a]\"; cat | wc -c",
+    "here": "cat <<E\n$((6 * 7))\nE\ncat <<<word; cat <(echo p)",
+    "subshell": "(exit 3); echo $?; x=$(echo $BASHPID); [[ $x != $$ ]] && echo other",
+    "exec": "exec echo replaced",
+    "exec fd": "exec 5>/tmp/x; echo data >&5; exec 5>&-; cat /tmp/x; exec 2>&1; nope",
+    "arrays": "a=(1 2 3); declare -A m=([k]=v); declare -p a m; echo ${a[@]: -1} ${!m[@]}",
+    "extglob": "shopt -s extglob\n[[ abc == +([a-z]) ]] && echo yes",
+    "extglob bad": "[[ abc == +([a-z]) ]] && echo yes\ncase x in +(x)) echo in;; esac\necho $((",
+    "syntax": "echo a\nif true; then\n  echo (\nfi",
+    "syntax at the end": "for i in 1 2; do\n  echo $i\n",
+    "unclosed": "echo 'abc\n",
+    "random": "a=$RANDOM b=$RANDOM; [[ $a != $b || $a != $RANDOM ]] && echo ok",
+    "killed": "kill -TERM $$",
+    "killed hard": "kill -9 $$",
+    "ignored": "trap '' TERM; kill -TERM $$; echo alive",
+    "stderr": "echo e >&2; echo o; printf 'no newline'",
+    "closed": "exec >&-; echo x; echo $? >&2",
+    "large": "printf 'x%.0s' {1..20000}",
+    "bytes": "printf '\\xff\\xfe'; echo $'\\u00e9'; locale 2>/dev/null | head -2",
+    "not python": "import os\nprint(1)",
+    "crlf": "echo a\r\necho b\r",
+    "binary": "echo \x01\x02",
+    "first line": "#!/bin/sh -e\nfalse\necho on",
+    "getopts": "set -- -a x -b; while getopts a:b o; do echo $o $OPTARG; done",
+    "select": "PS3=; select x in a b; do echo $x; done </dev/null; echo $?",
+    "times": "times | wc -l; TIMEFORMAT=; time true",
+    "tty": "tty; test -t 0; echo $?; stty 2>&1; echo $COLUMNS $LINES",
+    "write root": "echo x >/x; touch /usr/x; echo $?",
+    "bomb": "exec 2>/dev/null; f() { f | f & }; f; sleep 60",
+    "coproc": "coproc c { cat; }; echo hi >&${c[1]}; read -r x <&${c[0]}; echo $x; kill $c_PID",
+    "debug": "set -x\necho a\nPS4='$LINENO:'\necho b",
+    "locals": "f() { local -; set -e; local x=1; declare -g y=2; }; f; echo $x $y $-",
+}
+
 
 @pytest.fixture(scope="module")
 def warm():
@@ -71,24 +129,33 @@ def run_warm(service, script, **fields):
     pytest.fail("no interpreter waits")
 
 
-def run_cold(script, tmp_path):
-    file = tmp_path / "script.py"
+def run_cold(script, tmp_path, language="python"):
+    file = tmp_path / ("script.py" if language == "python" else "script.sh")
     file.write_text(script)
     config = tmp_path / "config.yaml"
     config.write_text(SETTINGS)
-    done = subprocess.run([BELLJAR, "run", "--no-service", "--json", "--config", config, file],
-                          capture_output=True, timeout=60)
+    done = subprocess.run([BELLJAR, "run", "--no-service", "--json", "--config", config, "--language", language, file],
+                          capture_output=True, timeout=60, stdin=subprocess.DEVNULL)
     return json.loads(done.stdout)
+
+
+def same(hot, cold):
+    assert not cold["meta"]["warm"]
+    for key in "cause", "exit_code", "signal", "stdout", "stderr", "validation_error", "success":
+        assert hot[key] == cold[key], key
+    assert hot["meta"]["isolation"] == cold["meta"]["isolation"]
 
 
 @pytest.mark.parametrize("name", SAME)
 def test_warm_and_cold_say_the_same(warm, tmp_path, name):
     """SCRP-01, SCRP-08: cause, exit, signal, both streams, findings and layers are equal."""
-    hot, cold = run_warm(warm, SAME[name]), run_cold(SAME[name], tmp_path)
-    assert not cold["meta"]["warm"]
-    for key in "cause", "exit_code", "signal", "stdout", "stderr", "validation_error", "success":
-        assert hot[key] == cold[key], key
-    assert hot["meta"]["isolation"] == cold["meta"]["isolation"]
+    same(run_warm(warm, SAME[name]), run_cold(SAME[name], tmp_path))
+
+
+@pytest.mark.parametrize("name", SAME_BASH)
+def test_warm_and_cold_bash_say_the_same(warm, tmp_path, name):
+    """SCRP-01, SCRP-08: a Bash that waited shows no trace of it."""
+    same(run_warm(warm, SAME_BASH[name], language="bash"), run_cold(SAME_BASH[name], tmp_path, "bash"))
 
 
 def test_slots_share_no_randomness(warm):

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* The life of the zygotes: started, replaced when dead, old or sick, given up for a while when they
+ * do not come up. */
+
+#include "base/clock.h"
+#include "base/err.h"
+#include "jar/cgroup_file.h"
+#include "launch/launcher.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+#define GIVE_UP_NS UINT64_C(30000000000) /* then it is tried again */
+#define STRAYS_NS  UINT64_C(20000000)
+
+enum {
+	ZYGOTE_RUNS = 5000,   /* then a new one: its slots share one address layout */
+	MAX_FAILURES = 3,     /* in a row: every run is cold for a while */
+	MAX_COMPLAINTS = 3,   /* in a row: it is sick */
+	MAX_START_BUILDS = 6, /* times the time to build a jar: it does not come up */
+};
+
+static void watch(struct launcher *l, int fd, uint32_t what, enum pool_kind kind)
+{
+	struct epoll_event ev = { .events = EPOLLIN, .data.u64 = (uint64_t)what << 32 | kind };
+
+	epoll_ctl(l->epoll, EPOLL_CTL_ADD, fd, &ev);
+}
+
+/* To close them is not enough: a child on its way to exec may hold copies, and then the next zygote
+ * would die of the events of this one. */
+static void stop(struct launcher *l, struct pool *p)
+{
+	if (p->zygote.pid <= 0)
+		return;
+	epoll_ctl(l->epoll, EPOLL_CTL_DEL, p->zygote.sock, NULL);
+	epoll_ctl(l->epoll, EPOLL_CTL_DEL, p->zygote.pidfd, NULL);
+	bj_zygote_stop(&p->zygote);
+	l->strays_at = bj_clock_now() + STRAYS_NS;
+}
+
+static void start(struct launcher *l, enum pool_kind kind)
+{
+	struct pool *p = &l->pools[kind];
+	struct bj_err err;
+
+	p->zygote_since = bj_clock_now();
+	p->complaints = 0;
+	if (bj_zygote_start(&p->zygote, l->ground.python, p->modules, kind == POOL_HEAVY, &err) <
+	    0) {
+		p->failures++;
+		return;
+	}
+	watch(l, p->zygote.sock, BJ_EVENT_ZYGOTE, kind);
+	watch(l, p->zygote.pidfd, BJ_EVENT_ZYGOTE_DEAD, kind);
+}
+
+void zygote_ready(struct launcher *l, uint32_t kind)
+{
+	struct pool *p = &l->pools[kind];
+	char word = 0;
+
+	/* It says one thing; after that, and when it is dead, the pidfd speaks. */
+	if (p->zygote.pid <= 0 || recv(p->zygote.sock, &word, 1, MSG_DONTWAIT) < 0)
+		return;
+	epoll_ctl(l->epoll, EPOLL_CTL_DEL, p->zygote.sock, NULL);
+	p->zygote.ready = word == 'r';
+	if (p->zygote.ready)
+		p->failures = 0;
+	/* None of the large modules is in this image: nothing to keep ready. */
+	if (word == 'n') {
+		stop(l, p);
+		bj_demand_init(&p->demand, 0, 0);
+	}
+}
+
+void zygote_dead(struct launcher *l, uint32_t kind)
+{
+	struct pool *p = &l->pools[kind];
+
+	if (!p->zygote.ready)
+		p->failures++;
+	stop(l, p);
+}
+
+bool zygote_keep(struct launcher *l, enum pool_kind kind)
+{
+	struct pool *p = &l->pools[kind];
+	const uint64_t age = bj_clock_now() - p->zygote_since;
+
+	if (p->zygote.pid > 0 && !p->zygote.ready && age > MAX_START_BUILDS * BJ_JAR_BUILD_NS)
+		zygote_dead(l, kind);
+	if (p->zygote.spawned > ZYGOTE_RUNS || p->complaints >= MAX_COMPLAINTS)
+		stop(l, p);
+	if (p->failures >= MAX_FAILURES && age > GIVE_UP_NS)
+		p->failures = MAX_FAILURES - 1;
+	if (p->zygote.pid <= 0 && p->failures < MAX_FAILURES)
+		start(l, kind);
+	return p->zygote.pid > 0 && p->zygote.ready;
+}
+
+/* --- strays ----------------------------------------------------------------------------------- */
+
+static bool is_known(const struct launcher *l, pid_t pid)
+{
+	for (int k = 0; k < POOL_KINDS; k++)
+		if (l->pools[k].zygote.pid == pid)
+			return true;
+	for (uint32_t i = 0, seen = 0; seen < l->n_live && i < l->n_slots; i++) {
+		const struct bj_jar *jar = l->jars[i];
+
+		seen += jar != NULL;
+		if (jar && (jar->init_pid == pid || jar->main_pid == pid ||
+			    jar->helper_pid == pid || jar->collect_pid == pid))
+			return true;
+	}
+	return false;
+}
+
+/* Unless somebody waits for them, the jars that they are in cannot end. */
+void zygote_reap_strays(struct launcher *l)
+{
+	char list[16384];
+
+	l->strays_at = 0;
+	if (!bj_cgfile_read(AT_FDCWD, "/proc/self/task/1/children", list, sizeof(list)))
+		return;
+	for (char *p = list, *end; *p; p = end) {
+		const pid_t pid = (pid_t)strtol(p, &end, 10);
+
+		if (end == p)
+			break;
+		end += *end == ' ';
+		/* One that lives still is killed with its jar: look again. */
+		if (!is_known(l, pid) && waitpid(pid, NULL, WNOHANG) == 0)
+			l->strays_at = bj_clock_now() + STRAYS_NS;
+	}
+}

@@ -82,6 +82,7 @@ static bool read_meta(struct bj_mcp_call *call, struct bj_rpc_error *error)
 	}
 	call->version = BJ_MCP_MODERN;
 	call->capabilities = json_incref(can);
+	bj_mcp_client_name(json_object_get(meta, META("clientInfo")), call->client);
 	call->level = level ? bj_mcp_level_from_name(level) : BJ_MCP_SILENT;
 	if (call->level < 0) {
 		bj_rpc_fail(error, BJ_RPC_PARAMS, "there is no log level %.40s", level);
@@ -98,6 +99,7 @@ static bool read_session(struct bj_mcp_call *call, struct bj_rpc_error *error)
 	pthread_mutex_lock(&s->lock);
 	call->version = s->version;
 	call->capabilities = json_incref(s->capabilities);
+	memcpy(call->client, s->client, sizeof(call->client));
 	call->level = s->level;
 	pthread_mutex_unlock(&s->lock);
 	if (call->version || call->method->handle == bj_mcp_initialize ||

@@ -4,7 +4,7 @@
  *
  * Until 2025-11-25 a question is a request of its own, and the call waits for the response. From
  * 2026-07-28 on a question goes into the result of the call, and the client sends the call again
- * with the answers: see input.c of the callers for how they start anew. */
+ * with the answers. */
 
 #include "base/cleanup.h"
 #include "mcp/core.h"
@@ -13,7 +13,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { LOOK_MS = 20, MAX_ASKS = 16 };
+enum { LOOK_MS = 20 };
 
 bool bj_mcp_client_has(const struct bj_mcp_call *call, const char *capability)
 {
@@ -23,6 +23,17 @@ bool bj_mcp_client_has(const struct bj_mcp_call *call, const char *capability)
 	if (strcmp(capability, "elicitation") == 0 && json_object_size(have) > 0)
 		return json_object_get(have, "form") != NULL;
 	return json_is_object(have);
+}
+
+void bj_mcp_client_name(const json_t *info, char name[BJ_MCP_CLIENT])
+{
+	const char *given = bj_rpc_text(info, "name");
+
+	snprintf(name, BJ_MCP_CLIENT, "%.60s", given && given[0] ? given : "an MCP client");
+	/* It goes into records and onto terminals. */
+	for (char *p = name; *p; p++)
+		if ((unsigned char)*p < ' ' || (unsigned char)*p >= 0x7f)
+			*p = '?';
 }
 
 /* --- answers in the request ------------------------------------------------------------------- */

@@ -10,6 +10,7 @@
 
 enum {
 	BJ_MCP_ID = 33,
+	BJ_MCP_CLIENT = 64,
 	BJ_MCP_CALLS = 64,         /* under way at once in one session */
 	BJ_MCP_THREADS = 1024,     /* in all */
 	BJ_MCP_SUBSCRIPTIONS = 256 /* of one session */
@@ -47,6 +48,7 @@ struct bj_mcp_session {
 	pthread_cond_t changed;
 	const char *version; /* NULL: not initialized */
 	json_t *capabilities;
+	char client[BJ_MCP_CLIENT]; /* what it calls itself */
 	int level;
 	struct bj_mcp_call *calls;
 	unsigned int n_calls;
@@ -71,7 +73,8 @@ struct bj_mcp_call {
 	bool modern;
 	const char *version;
 	json_t *capabilities; /* owned; NULL: none */
-	int level;            /* the least that is logged */
+	char client[BJ_MCP_CLIENT];
+	int level; /* the least that is logged */
 	struct bj_mcp_sink sink;
 	int stop_fd, cancel_fd; /* cancel_fd: readable when to stop */
 	atomic_bool cancelled;  /* no answer is wanted */
@@ -89,6 +92,9 @@ struct bj_mcp_method {
 	enum { BJ_MCP_NO_CACHE, BJ_MCP_PUBLIC, BJ_MCP_PRIVATE } cache;
 };
 
+/* What @info (NULL: nothing) says a client is called, fit to be shown. */
+void bj_mcp_client_name(const json_t *info, char name[BJ_MCP_CLIENT]);
+
 /* --- threads and sessions (server.c) --- */
 int bj_mcp_spawn(struct bj_mcp *mcp, void *(*run)(void *), void *ctx);
 void bj_mcp_thread_ends(struct bj_mcp *mcp);
@@ -100,6 +106,12 @@ bool bj_mcp_client_has(const struct bj_mcp_call *call, const char *capability);
 json_t *bj_mcp_client_ask(struct bj_mcp_call *call, const char *key, const char *method,
 			  json_t *params_take, struct bj_rpc_error *error);
 void bj_mcp_client_answered(struct bj_mcp_session *session, const json_t *message);
+
+/* --- approval (approve.c) --- */
+/* As spec->on_ask. */
+int bj_mcp_ask_person(struct bj_mcp_call *call, const struct belljar *bj,
+		      const struct bj_question *question, bool *ret_approved, char **ret_by,
+		      char **ret_reason);
 
 /* --- between two requests (state.c) --- */
 void bj_mcp_state_write(struct bj_mcp_call *call, const char *about, json_int_t number);

@@ -70,6 +70,7 @@ json_t *bj_mcp_initialize(struct bj_mcp_call *call, struct bj_rpc_error *error)
 	s->version = version;
 	json_decref(s->capabilities);
 	s->capabilities = json_incref(can);
+	bj_mcp_client_name(json_object_get(call->params, "clientInfo"), s->client);
 	pthread_mutex_unlock(&s->lock);
 	call->version = version;
 	return json_pack("{s:s, s:o, s:o, s:s}", "protocolVersion", version, "capabilities",

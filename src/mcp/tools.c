@@ -66,6 +66,7 @@ json_t *bj_mcp_tool_schema(const struct bj_mcp *mcp, const char *name)
 struct run {
 	struct bj_mcp_call *call;
 	void *token;
+	struct belljar *bj;
 	const struct bj_spec *spec;
 	struct bj_buf half[2]; /* bytes of a character that is not whole yet, by stream */
 	size_t told;
@@ -151,6 +152,14 @@ static void on_event(void *ctx, const struct bj_event *event)
 		bj_mcp_progress(run->call, ++run->call->progress, 0, "waiting for approval");
 }
 
+static int on_ask(void *ctx, const struct bj_question *question, bool *ret_approved, char **ret_by,
+		  char **ret_reason)
+{
+	struct run *run = ctx;
+
+	return bj_mcp_ask_person(run->call, run->bj, question, ret_approved, ret_by, ret_reason);
+}
+
 /* --- calls ------------------------------------------------------------------------------------ */
 
 static int run_spec(void *ctx, struct bj_spec *spec, struct bj_result **ret, struct bj_err *err)
@@ -167,6 +176,9 @@ static int run_spec(void *ctx, struct bj_spec *spec, struct bj_result **ret, str
 	spec->cancel_fd = run->call->cancel_fd;
 	spec->on_event = on_event;
 	spec->event_ctx = run;
+	spec->on_ask = on_ask;
+	spec->ask_ctx = run;
+	spec->actor = run->call->client;
 	r = mcp->host.run(mcp->host.ctx, run->token, spec, ret, err);
 	if (r == 0 && !spec->check_only) {
 		char uri[64 + BJ_MCP_ID];
@@ -195,14 +207,14 @@ static json_t *call_tool(struct bj_mcp_call *call, const struct bj_tool *tool,
 	struct bj_tool_answer answer = { 0 };
 	struct bj_err err = { 0 };
 	json_t *result;
-	struct belljar *bj = host->enter(host->ctx, &run.token);
 
-	if (!bj)
+	run.bj = host->enter(host->ctx, &run.token);
+	if (!run.bj)
 		return bj_rpc_fail(error, BJ_RPC_BUSY, "no runs are taken now; try again later");
 
 	const struct bj_tool_call tool_call = { .tool = tool,
 						.args = json_object_get(call->params, "arguments"),
-						.bj = bj,
+						.bj = run.bj,
 						.run = run_spec,
 						.ctx = &run };
 	const int r = bj_tool_call(&tool_call, &answer, &err);

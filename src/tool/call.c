@@ -203,7 +203,9 @@ static int answer_run(const struct bj_tool_call *call, const struct bj_result *r
 		free(taken);
 		return no_memory(err);
 	}
-	*ret = (struct bj_tool_answer){ .failed = !result->success, .text = taken, .data = data };
+	*ret = (struct bj_tool_answer){ .failed = !result->success && result->state != BJ_PENDING,
+					.text = taken,
+					.data = data };
 	return 0;
 }
 

@@ -17,7 +17,8 @@ static const char *const SCRIPT_TYPES[] = { "python", "bash", NULL };
 	"{\"type\":\"object\",\"properties\":{"                                                    \
 	"\"id\":{\"type\":\"string\",\"description\":\"the run's id\"},"                           \
 	"\"state\":{\"type\":\"string\"},"                                                         \
-	"\"cause\":{\"type\":\"string\",\"description\":\"why it ended: exited, signal, timeout, " \
+	"\"cause\":{\"type\":[\"string\",\"null\"],\"description\":\"why it ended: exited, "       \
+	"signal, timeout, "                                                                        \
 	"oom, pids, output, seccomp, cancelled, denied, expired, quota, rejected, "                \
 	"infrastructure\"},"                                                                       \
 	"\"success\":{\"type\":\"boolean\"},"                                                      \

@@ -90,10 +90,25 @@ static void add_time(const struct bj_result *r, struct bj_buf *to)
 	bj_buf_printf(to, " after %.2f s", (double)r->duration_us / 1e6);
 }
 
+/* It waits for a person. */
+static void add_pending(const struct bj_result *r, struct bj_buf *to)
+{
+	bj_buf_printf(to,
+		      "Not run yet: this script waits for a person's approval as run %s.\n"
+		      "Hint: ask the person to decide (`belljar approve %s`, or the approval queue "
+		      "of the page) and do not send the script again meanwhile. Once it is "
+		      "approved, read_result with this id gives the result.\n",
+		      r->id, r->id);
+}
+
 static void add_event(const struct bj_result *r, struct bj_buf *to)
 {
 	const char *error = r->error ? r->error : "";
 
+	if (r->state == BJ_PENDING) {
+		add_pending(r, to);
+		return;
+	}
 	if (r->success)
 		bj_buf_puts(to, "The script succeeded: exit code 0");
 	else if (r->cause == BJ_CAUSE_EXITED)

@@ -76,21 +76,21 @@ static int unpack(const struct bj_build *build, const char *packages, int archiv
 		"--variant=extract",
 		include,
 		/* Nothing was configured: what two packages would have linked. */
-		"--customize-hook=for f in \"$1\"/usr/lib/*/blas/libblas.so.3 "
+		"--extract-hook=for f in \"$1\"/usr/lib/*/blas/libblas.so.3 "
 		"\"$1\"/usr/lib/*/lapack/liblapack.so.3; do if [ -e \"$f\" ]; then "
 		"d=${f%/*}; ln -sf \"${d##*/}/${f##*/}\" \"${d%/*}/\"; fi; done",
 		/* Modules are compiled once, since a jar cannot write beside them. */
-		"--customize-hook=if [ -x \"$1/usr/bin/python3\" ]; then chroot \"$1\" "
+		"--extract-hook=if [ -x \"$1/usr/bin/python3\" ]; then chroot \"$1\" "
 		"/usr/bin/python3 -m compileall -q -j 1 /usr/lib/python3.11 "
 		"/usr/lib/python3/dist-packages >/dev/null || true; fi",
 		/* Names for the two users that a script meets, and nothing to read that it needs
 		 * not. */
-		"--customize-hook=printf 'root:x:0:0::/:/bin/sh\\n"
+		"--extract-hook=printf 'root:x:0:0::/:/bin/sh\\n"
 		"nobody:x:65534:65534::/:/bin/sh\\n' > \"$1/etc/passwd\"",
-		"--customize-hook=printf 'root:x:0:\\nnogroup:x:65534:\\n' > \"$1/etc/group\"",
-		"--customize-hook=rm -rf \"$1/usr/share/doc\" \"$1/usr/share/man\" "
+		"--extract-hook=printf 'root:x:0:\\nnogroup:x:65534:\\n' > \"$1/etc/group\"",
+		"--extract-hook=rm -rf \"$1/usr/share/doc\" \"$1/usr/share/man\" "
 		"\"$1/usr/share/locale\" \"$1/usr/share/info\" \"$1/var/cache/apt\"",
-		"--customize-hook=mkdir -p \"$1/tmp\" \"$1/work\" \"$1/script\" "
+		"--extract-hook=mkdir -p \"$1/tmp\" \"$1/work\" \"$1/script\" "
 		"\"$1/usr/local/bin\"",
 		"--format=tar",
 		build->suite ? build->suite : "bookworm",

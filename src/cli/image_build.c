@@ -90,8 +90,9 @@ static int unpack(const struct bj_build *build, const char *packages, int archiv
 		"--extract-hook=printf 'root:x:0:\\nnogroup:x:65534:\\n' > \"$1/etc/group\"",
 		"--extract-hook=rm -rf \"$1/usr/share/doc\" \"$1/usr/share/man\" "
 		"\"$1/usr/share/locale\" \"$1/usr/share/info\" \"$1/var/cache/apt\"",
+		/* A runtime gives a tmpfs the mode of the directory that it covers. */
 		"--extract-hook=mkdir -p \"$1/tmp\" \"$1/work\" \"$1/script\" "
-		"\"$1/usr/local/bin\"",
+		"\"$1/usr/local/bin\"; chmod 1777 \"$1/tmp\" \"$1/work\"",
 		"--format=tar",
 		build->suite ? build->suite : "bookworm",
 		"-",

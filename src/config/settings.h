@@ -104,6 +104,7 @@ struct bj_settings {
 	char *docker_python, *docker_bash;     /* docker.python_image, docker.bash_image */
 	char *docker_runtime;                  /* docker.runtime; NULL: the engine's choice */
 	enum bj_docker_profile docker_seccomp; /* docker.seccomp */
+	bool docker_mount_script;              /* docker.mount_script */
 	bool docker_pull;                      /* docker.pull */
 	uint32_t docker_pool;                  /* docker.pool */
 	uint64_t docker_timeout_ms;            /* docker.timeout */

@@ -179,6 +179,9 @@ const struct bj_setting bj_table[] = {
 	  .value = "belljar",
 	  .help = "The profile of containers when the setting seccomp names no file: belljar's or "
 		  "the engine's default." },
+	{ "docker.mount_script", BJ_T_BOOL, AT(docker_mount_script), .value = "true",
+	  .help = "Hand scripts to an engine on this machine through a read-only mount of memory, "
+		  "which is faster. false: upload them always." },
 	{ "docker.pull", BJ_T_BOOL, AT(docker_pull), .value = "false",
 	  .help = "Fetch an image that is missing from its registry." },
 	{ "docker.pool", BJ_T_COUNT, AT(docker_pool), 0, 64, .value = "2",

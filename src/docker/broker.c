@@ -26,6 +26,8 @@ enum {
 	/* A container that waited this long makes room for a fresh one. */
 	POOL_SECONDS = 1800,
 	PROFILE_MAX = 1 << 20,
+	/* What dies beside a service is swept by it within this time. */
+	TICK_MS = 30000,
 };
 
 enum child_kind { WORKER, FILLER, CLEANER };
@@ -49,6 +51,7 @@ struct broker {
 	struct bj_broker_settings settings;
 	struct bj_docker docker;
 	struct bj_track track;
+	struct bj_share share;
 	struct bj_worker_ground ground;
 	struct bj_buf profile; /* the user's, as it was read */
 	char *custom;          /* and as engines get it; NULL: there is none */
@@ -62,6 +65,7 @@ struct broker {
 	/* for the worker that is forked next */
 	char next[BJ_CONTAINER_NAME];
 	bool next_warm;
+	bool untidy; /* in the worker: the container is still there */
 	struct bj_wire_launch shape;
 };
 
@@ -178,6 +182,16 @@ static int read_profile(struct broker *b, struct bj_err *err)
 	return b->custom ? 0 : -BJ_E_INVALID;
 }
 
+static void start_sweep(struct broker *b)
+{
+	const pid_t pid = fork();
+
+	if (pid == 0)
+		_exit(bj_track_sweep(&b->track, &b->docker, false, NULL) < 0);
+	if (pid > 0)
+		remember(b, pid, CLEANER, "", NULL);
+}
+
 /* What dead brokers left is removed by a child, beside the first run; `belljar gc` waits. */
 static int sweep(struct broker *b, struct bj_wire_reply *hello)
 {
@@ -187,15 +201,8 @@ static int sweep(struct broker *b, struct bj_wire_reply *hello)
 		hello->swept = swept > 0 ? (uint32_t)swept : 0;
 		return swept < 0 ? swept : 0;
 	}
-	if (!bj_track_has_dead(&b->track))
-		return 0;
-
-	const pid_t pid = fork();
-
-	if (pid == 0)
-		_exit(bj_track_sweep(&b->track, &b->docker, false, NULL) < 0);
-	if (pid > 0)
-		remember(b, pid, CLEANER, "", NULL);
+	if (bj_track_has_dead(&b->track))
+		start_sweep(b);
 	return 0;
 }
 
@@ -220,6 +227,9 @@ static void greet(void *self, struct bj_wire_reply *hello)
 	b->ground.settings = &b->settings;
 	b->ground.docker = &b->docker;
 	b->ground.track = &b->track;
+	b->ground.share = &b->share;
+	if (b->settings.mount_script)
+		bj_share_open(&b->share, b->track.owner, &b->docker.host);
 	if (sweep(b, hello) < 0)
 		return;
 	/* The socket is open to us by who we are; no other privilege is needed from here on. */
@@ -252,7 +262,24 @@ static void work(void *self, struct bj_role_launch *run, struct bj_wire_reply *r
 	if (!b->next[0])
 		bj_err_set(&ret->err, BJ_E_SYSTEM, 0, "no random numbers");
 	else
-		bj_worker_run(&b->ground, run, b->next, b->next_warm, ret);
+		b->untidy = bj_worker_run(&b->ground, run, b->next, b->next_warm, ret);
+}
+
+static void tidy(void *self)
+{
+	const struct broker *b = self;
+
+	if (b->untidy)
+		bj_worker_tidy(&b->ground, b->next);
+}
+
+/* A service lives long: it looks after what others left while it was up. */
+static void tick(void *self)
+{
+	struct broker *b = self;
+
+	if (b->docker.version[0] && bj_track_has_dead(&b->track))
+		start_sweep(b);
 }
 
 /* A filler is done: its container waits, unless nobody will come for it. */
@@ -308,6 +335,7 @@ static void leave(void *self)
 	while ((pid = waitpid(-1, &status, 0)) > 0 || (pid < 0 && errno == EINTR))
 		if (pid > 0)
 			reaped(b, pid, status);
+	bj_share_close(&b->share);
 	bj_track_close(&b->track);
 	bj_docker_done(&b->docker);
 	bj_buf_done(&b->profile);
@@ -318,14 +346,24 @@ static void leave(void *self)
 int bj_broker_new(const struct bj_broker_settings *settings, struct bj_process **ret,
 		  struct bj_err *err)
 {
-	static const struct bj_role_ops ops = { greet,  prepare, started, work,
-						reaped, closing, leave };
+	static const struct bj_role_ops ops = {
+		.greet = greet,
+		.prepare = prepare,
+		.started = started,
+		.work = work,
+		.tidy = tidy,
+		.reaped = reaped,
+		.closing = closing,
+		.leave = leave,
+		.tick = tick,
+		.tick_ms = TICK_MS,
+	};
 	struct broker *b = calloc(1, sizeof(*b));
 
 	if (!b)
 		return bj_err_set(err, BJ_E_SYSTEM, ENOMEM, "cannot start the broker");
 	b->settings = *settings;
-	b->track.dir = b->track.fd = -1;
+	b->track.dir = b->track.fd = b->share.dir = -1;
 
 	const int r = bj_role_new("broker", &ops, b, ret, err);
 

@@ -14,6 +14,7 @@ struct bj_broker_settings {
 	const char *seccomp_file; /* NULL: see @seccomp_engine */
 	bool seccomp_engine;      /* the engine's own profile, not ours */
 	bool required;            /* refuse when a limit cannot be enforced */
+	bool mount_script;        /* hand scripts to a local engine through a mount */
 	bool pull;                /* fetch a missing image from its registry */
 	bool sweep_all;           /* sweep before the first word, and wait for it */
 	uint32_t pool;            /* containers kept ready once there is a second run */

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
+#include <time.h>
 
 /* Bytes of the tmpfs that script and helper are uploaded to. */
 #define SCRIPT_TMPFS_SIZE (BJ_WIRE_SPEC_MAX * 2 + (UINT64_C(16) << 20))
@@ -42,11 +43,17 @@ static json_t *tmpfs(const struct bj_wire_launch *launch)
 	return json_pack("{s:s, s:s}", "/tmp", options, "/work", options);
 }
 
-/* A volume that lives in memory: the engine can unpack an archive into it while the container
- * runs, and what it unpacks belongs to root, so the script can read it and change nothing. */
+/* A directory of this machine, read-only. Or a volume that lives in memory: the engine can unpack
+ * an archive into it while the container runs, and what it unpacks belongs to root, so the script
+ * can read it and change nothing. */
 static json_t *script_mount(const struct bj_container_plan *plan)
 {
 	char options[96];
+
+	if (plan->share)
+		return json_pack("[{s:s, s:s, s:s, s:b, s:{s:s}}]", "Type", "bind", "Source",
+				 plan->share, "Target", "/script", "ReadOnly", 1, "BindOptions",
+				 "Propagation", "rprivate");
 
 	snprintf(options, sizeof(options), "size=%" PRIu64 ",mode=0755,nosuid,nodev",
 		 (uint64_t)SCRIPT_TMPFS_SIZE);
@@ -168,20 +175,26 @@ int bj_container_create(struct bj_docker *docker, const char *name,
 		return bj_err_set(err, BJ_E_NOT_FOUND, 0,
 				  "the Docker engine has no image %.100s; run `docker pull %.100s`",
 				  plan->image, plan->image);
+	/* An engine in a machine or a namespace of its own does not see our files. */
+	if (status == 400 && plan->share && answer.data && strstr(answer.data, "bind source path"))
+		return bj_err_set(err, BJ_E_INVALID, 0, "the Docker engine sees other files");
 	if (status != 201)
 		return bj_docker_refused("create a container", status, &answer, err);
 	return plan->required ? check_warnings(&answer, err) : 0;
 }
 
 /* POST @what to the container, where only 2xx and 304 (it is so already) are fine. */
-static int post(struct bj_docker *docker, const char *name, const char *what, struct bj_err *err)
+static int post(struct bj_docker *docker, const char *name, const char *what, long timeout_ms,
+		struct bj_err *err)
 {
 	AUTO_BUF struct bj_buf answer = { 0 };
 	char path[160];
 
 	snprintf(path, sizeof(path), "/containers/%s/%s", name, what);
 
-	const struct bj_docker_call call = { .method = "POST", .path = path, .body = "" };
+	const struct bj_docker_call call = {
+		.method = "POST", .path = path, .body = "", .timeout_ms = timeout_ms
+	};
 	const int status = bj_docker_do(docker, &call, &answer, err);
 
 	if (status < 0)
@@ -193,12 +206,87 @@ static int post(struct bj_docker *docker, const char *name, const char *what, st
 
 int bj_container_start(struct bj_docker *docker, const char *name, struct bj_err *err)
 {
-	return post(docker, name, "start", err);
+	return post(docker, name, "start", 0, err);
 }
 
 int bj_container_kill(struct bj_docker *docker, const char *name, struct bj_err *err)
 {
-	return post(docker, name, "kill", err);
+	return post(docker, name, "kill", 0, err);
+}
+
+int bj_container_wait(struct bj_docker *docker, const char *name, long timeout_ms,
+		      struct bj_err *err)
+{
+	return post(docker, name, "wait", timeout_ms, err);
+}
+
+/* A GET whose answer is JSON. NULL with @err. */
+static json_t *get(struct bj_docker *docker, const char *path, long timeout_ms, const char *what,
+		   struct bj_err *err)
+{
+	AUTO_BUF struct bj_buf answer = { 0 };
+	const struct bj_docker_call call = { .method = "GET",
+					     .path = path,
+					     .timeout_ms = timeout_ms };
+	const int status = bj_docker_do(docker, &call, &answer, err);
+
+	if (status < 0)
+		return NULL;
+	if (status != 200) {
+		bj_docker_refused(what, status, &answer, err);
+		return NULL;
+	}
+
+	json_t *object = json_loadb(answer.data ? answer.data : "", answer.size,
+				    JSON_DISABLE_EOF_CHECK, NULL);
+
+	if (!object)
+		bj_err_set(err, BJ_E_PROTOCOL, 0, "the Docker engine answers in an unknown way");
+	return object;
+}
+
+int bj_container_stats(struct bj_docker *docker, const char *name, long timeout_ms,
+		       struct bj_container_usage *ret, struct bj_err *err)
+{
+	char path[128];
+	json_int_t cpu = 0, now = 0, most = 0;
+
+	snprintf(path, sizeof(path), "/containers/%s/stats?stream=0&one-shot=1", name);
+
+	json_t *object = get(docker, path, timeout_ms, "count", err);
+
+	if (!object)
+		return err ? -err->code : -BJ_E_SYSTEM;
+	json_unpack(object, "{s:{s:{s:I}}}", "cpu_stats", "cpu_usage", "total_usage", &cpu);
+	/* Only the first version of cgroups has the peak here. */
+	json_unpack(object, "{s:{s:I}}", "memory_stats", "usage", &now);
+	json_unpack(object, "{s:{s:I}}", "memory_stats", "max_usage", &most);
+	json_decref(object);
+	*ret = (struct bj_container_usage){ (uint64_t)cpu, (uint64_t)(most > now ? most : now) };
+	return 0;
+}
+
+int bj_container_had_oom(struct bj_docker *docker, const char *name, time_t since,
+			 struct bj_err *err)
+{
+	AUTO_BUF struct bj_buf answer = { 0 };
+	struct timespec now;
+	char path[320];
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	/* filters={"container":["NAME"],"event":["oom"]}, escaped */
+	snprintf(path, sizeof(path),
+		 "/events?since=%lld&until=%lld.%09ld&filters=%%7B%%22container%%22%%3A%%5B%%22%s%%"
+		 "22%%5D"
+		 "%%2C%%22event%%22%%3A%%5B%%22oom%%22%%5D%%7D",
+		 (long long)since, (long long)now.tv_sec, now.tv_nsec, name);
+
+	const struct bj_docker_call call = { .method = "GET", .path = path };
+	const int status = bj_docker_do(docker, &call, &answer, err);
+
+	if (status < 0)
+		return status;
+	return status == 200 && answer.data && strstr(answer.data, "\"oom\"");
 }
 
 int bj_container_upload(struct bj_docker *docker, const char *name, const char *path_in,
@@ -226,21 +314,16 @@ int bj_container_upload(struct bj_docker *docker, const char *name, const char *
 int bj_container_inspect(struct bj_docker *docker, const char *name, struct bj_container_state *ret,
 			 struct bj_err *err)
 {
-	AUTO_BUF struct bj_buf answer = { 0 };
 	char path[128];
+	int running = 0, oom = 0, code = -1;
 
 	snprintf(path, sizeof(path), "/containers/%s/json", name);
 
-	const struct bj_docker_call call = { .method = "GET", .path = path };
-	const int status = bj_docker_do(docker, &call, &answer, err);
-	int running = 0, oom = 0, code = -1;
+	json_t *object = get(docker, path, 0, "show the container", err);
 
-	if (status < 0)
-		return status;
-	if (status != 200)
-		return bj_docker_refused("show the container", status, &answer, err);
+	if (!object)
+		return -err->code;
 
-	json_t *object = json_loadb(answer.data ? answer.data : "", answer.size, 0, NULL);
 	const int r = json_unpack(object, "{s:{s:b, s:b, s:i}}", "State", "Running", &running,
 				  "OOMKilled", &oom, "ExitCode", &code);
 
@@ -281,8 +364,10 @@ int bj_container_remove(struct bj_docker *docker, const char *name, struct bj_er
 	int status = remove_once(docker, name, false, &why);
 
 	/* Steps are for an engine that says no. One that says nothing is not asked again. */
-	if (status >= 0 && !is_gone(status))
+	if (status >= 0 && !is_gone(status)) {
+		(void)post(docker, name, "stop?t=1", 0, NULL);
 		status = remove_once(docker, name, true, &why);
+	}
 	for (int round = 0; status >= 0 && !is_gone(status) && round < 20; round++) {
 		bj_container_kill(docker, name, NULL);
 		/* A removal that is under way answers 409 until it is done. */

@@ -367,6 +367,7 @@ static void finish(struct inside *in, struct bj_inside_end *end)
 	bj_fd_write_all(1, end, sizeof(*end));
 	if ((in->order.flags & BJ_INSIDE_OUT) && end->err.code == 0)
 		bj_walk_out(BJ_JAR_OUT, 1, in->order.out_files, in->order.out_bytes);
+	bj_fd_write_all(2, end, sizeof(*end));
 }
 
 int main(void)

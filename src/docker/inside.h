@@ -16,6 +16,9 @@
  *		the interpreter's verdict, written before the first line of the script runs and
  *		so before anything the script could write; what the script wrote; and, when no
  *		process of the script is left, the end record and the pack of out/
+ *	from the helper, on standard error
+ *		what the script wrote, and the end record again: with both of them here, nothing
+ *		is still on its way, and nobody has to wait until the engine closes the streams
  *
  * The end record starts with a nonce of the order. The script never sees it, so it cannot write
  * an end of its own. */
@@ -24,6 +27,9 @@
 #define BJ_INSIDE_HELPER BJ_INSIDE_DIR "/run"
 #define BJ_INSIDE_SPEC   BJ_INSIDE_DIR "/spec"
 #define BJ_INSIDE_INPUTS BJ_INSIDE_DIR "/in"
+
+/* The same below /script. */
+#define BJ_INSIDE_BELOW(path) ((path) + sizeof("/script"))
 
 enum { BJ_INSIDE_MAGIC = 0x4a415221, BJ_INSIDE_NONCE = 16, BJ_INSIDE_FRAME = 16384 };
 

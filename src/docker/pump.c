@@ -17,6 +17,7 @@
 #define AFTER_KILL_NS (UINT64_C(10) * 1000000000u)
 
 enum { ATTACH, REPLY, TERM, SINK, STDIN, POLLED };
+enum { STATS_MS = 200 };
 
 static void kill_container(struct bj_pump *p, enum bj_cause cause)
 {
@@ -26,36 +27,44 @@ static void kill_container(struct bj_pump *p, enum bj_cause cause)
 	/* A script that had come to its end in the same moment keeps its own. */
 	if (!p->have_end)
 		p->cause = cause;
+	/* After it there is nothing to count; an engine that does not answer at once is not
+	 * waited for. */
+	(void)bj_container_stats(p->docker, p->container, STATS_MS, &p->usage, NULL);
 	bj_container_kill(p->docker, p->container, NULL);
 	p->deadline = bj_clock_now() + AFTER_KILL_NS;
 }
 
 /* --- from the container ----------------------------------------------------------------------- */
 
-/* The pipe for a part of standard output. */
-static int sink_of(const struct bj_pump *p, enum bj_records_part part)
+/* The pipe for a part of a stream. */
+static int sink_of(const struct bj_pump *p, int stream, enum bj_records_part part)
 {
 	switch (part) {
 	case BJ_PART_VERDICT:
 		return p->run->fds[BJ_WIRE_FD_VERDICT];
 	case BJ_PART_OUTPUT:
-		return p->run->fds[BJ_WIRE_FD_STDOUT];
+		return p->run->fds[stream == 2 ? BJ_WIRE_FD_STDERR : BJ_WIRE_FD_STDOUT];
 	case BJ_PART_PACK:
-		return p->run->out_fd;
+		return stream == 2 ? -1 : p->run->out_fd;
 	default:
 		return -1;
 	}
 }
 
-static void take_piece(struct bj_pump *p)
+static void take_piece(struct bj_pump *p, int stream)
 {
-	p->sink = sink_of(p, p->piece.part);
-	if (p->piece.part == BJ_PART_END) {
+	p->sink = sink_of(p, stream, p->piece.part);
+	if (p->piece.part == BJ_PART_END && stream == 2) {
+		p->err_ended = true;
+	} else if (p->piece.part == BJ_PART_END) {
 		memcpy(&p->end, p->piece.data, sizeof(p->end));
 		p->have_end = true;
 	}
 	if (p->sink < 0)
 		p->piece.size = 0;
+	/* What is collected from out/ comes behind the end, and has an end of its own. */
+	if (p->have_end && p->err_ended && p->run->out_fd < 0)
+		p->over = true;
 }
 
 /* Hand on what is at hand. False: the front's pipe is full. */
@@ -82,30 +91,33 @@ static bool flush_piece(struct bj_pump *p)
 /* The next piece of the frame at hand. */
 static void split_frame(struct bj_pump *p)
 {
-	size_t used = p->frame.size;
+	const int stream = p->frame.stream;
+	const size_t used = bj_records_next(stream == 2 ? &p->err_records : &p->records,
+					    p->frame.data, p->frame.size, &p->piece);
 
-	if (p->frame.stream == 2) {
-		p->piece = (struct bj_records_piece){ BJ_PART_NONE, p->frame.data, used };
-		p->sink = p->run->fds[BJ_WIRE_FD_STDERR];
-	} else {
-		used = bj_records_next(&p->records, p->frame.data, used, &p->piece);
-		take_piece(p);
-	}
 	p->frame.data += used;
 	p->frame.size -= used;
+	take_piece(p, stream);
 }
 
+/* The streams are over: what was held back is handed on, one piece a call. */
 static void end_stream(struct bj_pump *p)
 {
-	bj_records_finish(&p->records, &p->piece);
-	take_piece(p);
-	p->over = true;
+	for (int stream = 1; stream <= 2 && p->piece.size == 0; stream++) {
+		bj_records_finish(stream == 2 ? &p->err_records : &p->records, &p->piece);
+		take_piece(p, stream);
+	}
+	p->over = p->piece.size == 0;
 }
 
 /* Read and hand on until something blocks. */
 static void read_container(struct bj_pump *p)
 {
 	while (flush_piece(p) && !p->over) {
+		if (p->ended) {
+			end_stream(p);
+			continue;
+		}
 		if (p->frame.size > 0) {
 			split_frame(p);
 			continue;
@@ -115,7 +127,7 @@ static void read_container(struct bj_pump *p)
 							   p->in_size - p->in_at, &p->frame);
 
 			if (used < 0)
-				end_stream(p);
+				p->ended = true;
 			else
 				p->in_at += (size_t)used;
 			continue;
@@ -128,7 +140,7 @@ static void read_container(struct bj_pump *p)
 		p->in_at = 0;
 		p->in_size = n > 0 ? (size_t)n : 0;
 		if (n <= 0)
-			end_stream(p);
+			p->ended = true;
 	}
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "docker/attach.h"
+#include "docker/container.h"
 #include "docker/demux.h"
 #include "docker/records.h"
 #include "jar/role.h"
@@ -12,8 +13,9 @@ struct bj_pump {
 	struct bj_docker *docker;
 	struct bj_role_launch *run;
 	const char *container;
-	struct bj_records records;
-	bool have_end;
+	struct bj_records records, err_records;
+	bool have_end, err_ended;
+	struct bj_container_usage usage; /* taken before a kill */
 	struct bj_inside_end end;
 	/* private */
 	struct bj_demux demux;
@@ -21,6 +23,7 @@ struct bj_pump {
 	enum bj_cause cause;
 	uint64_t deadline;
 	bool over, killed;
+	bool ended; /* nothing more comes from the container */
 	char in[65536];
 	size_t in_at, in_size;
 	struct bj_demux_piece frame; /* what is left of the frame at hand */

@@ -7,9 +7,9 @@
 _Static_assert(sizeof(struct bj_inside_end) <= sizeof(struct bj_wire_verdict),
 	       "both records share one buffer");
 
-void bj_records_init(struct bj_records *r, const unsigned char nonce[BJ_INSIDE_NONCE])
+void bj_records_init(struct bj_records *r, const unsigned char nonce[BJ_INSIDE_NONCE], bool verdict)
 {
-	*r = (struct bj_records){ 0 };
+	*r = (struct bj_records){ .past_verdict = !verdict };
 	memcpy(r->nonce, nonce, BJ_INSIDE_NONCE);
 }
 

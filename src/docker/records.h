@@ -32,8 +32,10 @@ struct bj_records_piece {
 	size_t size;
 };
 
-/* Start. The nonce's first byte is never that of a verdict. */
-void bj_records_init(struct bj_records *records, const unsigned char nonce[BJ_INSIDE_NONCE]);
+/* Start. The nonce's first byte is never that of a verdict. Standard error has none in front: then
+ * @verdict is false. */
+void bj_records_init(struct bj_records *records, const unsigned char nonce[BJ_INSIDE_NONCE],
+		     bool verdict);
 
 /* Take one piece from the front of @data; returns the bytes used, which may be 0 when a piece is
  * handed out that was held back. */

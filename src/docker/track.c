@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/fd.h"
+#include "docker/share.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -236,6 +237,27 @@ static int remove_late(struct bj_docker *docker, const char *name, time_t writte
 	return r;
 }
 
+/* What bears the label of a dead owner and was not in its track: a volume whose container is gone
+ * already, a container that is stopped. */
+static void prune_owner(struct bj_docker *docker, const char *owner)
+{
+	static const char *const kinds[] = { "containers", "volumes" };
+
+	for (size_t i = 0; i < BJ_ARRAY_SIZE(kinds); i++) {
+		char path[160];
+
+		/* filters={"label":["belljar.owner=OWNER"]}, escaped */
+		snprintf(path, sizeof(path),
+			 "/%s/prune?filters=%%7B%%22label%%22%%3A%%5B%%22" BJ_LABEL_OWNER
+			 "%%3D%.32s%%22%%5D%%7D",
+			 kinds[i], owner);
+
+		const struct bj_docker_call call = { .method = "POST", .path = path, .body = "" };
+
+		(void)bj_docker_do(docker, &call, NULL, NULL);
+	}
+}
+
 static int sweep_owner(const struct bj_track *track, struct bj_docker *docker, const char *file,
 		       int fd, struct bj_err *err)
 {
@@ -256,6 +278,8 @@ static int sweep_owner(const struct bj_track *track, struct bj_docker *docker, c
 			return r;
 		swept += r == 0;
 	}
+	prune_owner(docker, file);
+	bj_share_sweep(file);
 	unlink_owner(track, file);
 	return swept;
 }

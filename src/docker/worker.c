@@ -33,6 +33,9 @@
 /* Containers that nobody removed may be removed by anybody this long after their deadline. */
 enum { EXPIRY_SECONDS = 3600 };
 
+/* How long a container may take to end after its helper did. */
+enum { LAST_WORD_MS = 3000 };
+
 /* What holds for every container; the helper sees to closed descriptors and a session. */
 #define LAYERS                                                                                     \
 	(BJ_LAYERS_CGROUP | BJ_LAYER_BIT(BJ_LAYER_PID_NS) | BJ_LAYER_BIT(BJ_LAYER_MOUNT_NS) |      \
@@ -61,7 +64,8 @@ static int64_t fewer_processes(const struct bj_docker *docker)
 static int create(const struct bj_worker_ground *ground, const struct bj_wire_launch *launch,
 		  const char *run_id, const char *name, struct bj_err *err)
 {
-	const struct bj_container_plan plan = {
+	char share[128];
+	struct bj_container_plan plan = {
 		.launch = launch,
 		.image = ground->settings->image[launch->language],
 		.runtime = ground->settings->runtime,
@@ -72,8 +76,17 @@ static int create(const struct bj_worker_ground *ground, const struct bj_wire_la
 		.processes = fewer_processes(ground->docker),
 		.required = ground->settings->required,
 	};
+
+	if (bj_share_make(ground->share, name, share, sizeof(share)))
+		plan.share = share;
+
 	int r = bj_container_create(ground->docker, name, &plan, err);
 
+	if (r == -BJ_E_INVALID && plan.share) {
+		bj_share_remove(ground->share, name);
+		plan.share = NULL;
+		r = bj_container_create(ground->docker, name, &plan, err);
+	}
 	if (r != -BJ_E_NOT_FOUND)
 		return r;
 	if (!ground->settings->pull)
@@ -101,14 +114,22 @@ bool bj_worker_remove(const struct bj_worker_ground *ground, const char *name)
 {
 	if (bj_container_remove(ground->docker, name, NULL) < 0)
 		return false;
+	bj_share_remove(ground->share, name);
 	bj_track_drop(ground->track, name);
 	return true;
+}
+
+void bj_worker_tidy(const struct bj_worker_ground *ground, const char *name)
+{
+	/* The helper has said its last word: the container is about to end by itself. */
+	(void)bj_container_wait(ground->docker, name, LAST_WORD_MS, NULL);
+	(void)bj_worker_remove(ground, name);
 }
 
 /* --- one run ---------------------------------------------------------------------------------- */
 
 static int send_order(struct bj_attach *attach, const struct bj_wire_launch *launch,
-		      struct bj_records *records, struct bj_err *err)
+		      struct bj_pump *pump, struct bj_err *err)
 {
 	struct bj_inside_order order = {
 		.magic = BJ_INSIDE_MAGIC,
@@ -124,7 +145,8 @@ static int send_order(struct bj_attach *attach, const struct bj_wire_launch *lau
 
 	if (!bj_records_nonce(order.nonce))
 		return bj_err_set(err, BJ_E_SYSTEM, errno, "no random numbers");
-	bj_records_init(records, order.nonce);
+	bj_records_init(&pump->records, order.nonce, true);
+	bj_records_init(&pump->err_records, order.nonce, false);
 	if (bj_attach_write_all(attach, "go\n", 3) < 0 ||
 	    bj_attach_write_all(attach, &order, sizeof(order)) < 0)
 		return bj_err_set(err, BJ_E_UNSUPPORTED, 0,
@@ -132,19 +154,32 @@ static int send_order(struct bj_attach *attach, const struct bj_wire_launch *lau
 	return 0;
 }
 
-static int set_going(const struct bj_worker_ground *ground, const struct bj_role_launch *run,
-		     const char *name, struct bj_attach *attach, struct bj_records *records,
-		     struct bj_err *err)
+/* Bring the files of the run to where the container sees them. */
+static int bring(const struct bj_worker_ground *ground, const struct bj_role_launch *run,
+		 const char *name, struct bj_err *err)
 {
 	AUTO_BUF struct bj_buf tar = { 0 };
-	int r = bj_upload_make(run->fds[BJ_WIRE_FD_SCRIPT], (enum bj_language)run->launch.language,
-			       run->fds[BJ_WIRE_FD_SPEC], &tar, err);
+	const struct bj_upload upload = { .script_fd = run->fds[BJ_WIRE_FD_SCRIPT],
+					  .spec_fd = run->fds[BJ_WIRE_FD_SPEC],
+					  .language = (enum bj_language)run->launch.language };
+
+	if (bj_share_has(ground->share, name))
+		return bj_upload_share(&upload, ground->share, name, err);
+
+	const int r = bj_upload_make(&upload, &tar, err);
+
+	return r < 0 ? r : bj_container_upload(ground->docker, name, "/script", &tar, err);
+}
+
+static int set_going(const struct bj_worker_ground *ground, const struct bj_role_launch *run,
+		     const char *name, struct bj_attach *attach, struct bj_pump *pump,
+		     struct bj_err *err)
+{
+	int r = bj_attach_open(attach, ground->docker, name, err);
 
 	if (r == 0)
-		r = bj_attach_open(attach, ground->docker, name, err);
-	if (r == 0)
-		r = bj_container_upload(ground->docker, name, "/script", &tar, err);
-	return r < 0 ? r : send_order(attach, &run->launch, records, err);
+		r = bring(ground, run, name, err);
+	return r < 0 ? r : send_order(attach, &run->launch, pump, err);
 }
 
 static void tell_started(const struct bj_role_launch *run)
@@ -197,12 +232,14 @@ static void judge_end(const struct bj_inside_end *end, const struct bj_wire_laun
 }
 
 /* No word of the helper: it was killed, by us, by the script or for want of memory. */
-static void judge_engine(const struct bj_worker_ground *ground, const char *name,
-			 struct bj_wire_reply *ret)
+static void judge_engine(const struct bj_worker_ground *ground, const struct bj_pump *pump,
+			 const char *name, time_t since, struct bj_wire_reply *ret)
 {
 	struct bj_container_state state = { 0 };
 
 	ret->wait_status = SIGKILL;
+	ret->cpu_ns = pump->usage.cpu_ns;
+	ret->peak_memory = pump->usage.memory;
 	if (ret->cause != BJ_CAUSE_NONE)
 		return;
 	if (bj_container_inspect(ground->docker, name, &state, &ret->err) < 0) {
@@ -211,7 +248,8 @@ static void judge_engine(const struct bj_worker_ground *ground, const char *name
 		ret->cause = BJ_CAUSE_INFRASTRUCTURE;
 		return;
 	}
-	if (state.oom_killed) {
+	/* The engine marks a container only when its first process was killed for memory. */
+	if (state.oom_killed || bj_container_had_oom(ground->docker, name, since, NULL) == 1) {
 		ret->cause = BJ_CAUSE_OOM;
 	} else if (!state.running && state.exit_code > 128 && state.exit_code < 128 + 65) {
 		ret->cause = BJ_CAUSE_SIGNAL;
@@ -225,7 +263,25 @@ static void judge_engine(const struct bj_worker_ground *ground, const char *name
 	}
 }
 
-void bj_worker_run(const struct bj_worker_ground *ground, struct bj_role_launch *run,
+/* From the first byte to the verdict about it all. */
+static void run_script(const struct bj_worker_ground *ground, struct bj_pump *pump,
+		       struct bj_wire_reply *ret)
+{
+	const struct bj_wire_launch *launch = &pump->run->launch;
+	const uint64_t started = bj_clock_now();
+	const time_t since = time(NULL);
+
+	tell_started(pump->run);
+	ret->cause = bj_pump_run(pump, started + launch->timeout_ns);
+	ret->duration_ns = bj_clock_now() - started;
+	ret->layers = LAYERS;
+	if (pump->have_end)
+		judge_end(&pump->end, launch, ret);
+	else
+		judge_engine(ground, pump, pump->container, since, ret);
+}
+
+bool bj_worker_run(const struct bj_worker_ground *ground, struct bj_role_launch *run,
 		   const char *name, bool warm, struct bj_wire_reply *ret)
 {
 	struct bj_attach attach = { 0 };
@@ -235,21 +291,16 @@ void bj_worker_run(const struct bj_worker_ground *ground, struct bj_role_launch 
 	int r = warm ? 0 : bj_worker_make(ground, &run->launch, run->run_id, name, &ret->err);
 
 	ret->cleanup_ok = true;
+	ret->warm = warm;
 	if (r < 0)
-		return;
-	r = set_going(ground, run, name, &attach, &pump.records, &ret->err);
-	if (r == 0) {
-		const uint64_t started = bj_clock_now();
-
-		tell_started(run);
-		ret->cause = bj_pump_run(&pump, started + run->launch.timeout_ns);
-		ret->duration_ns = bj_clock_now() - started;
-		ret->layers = LAYERS;
-		if (pump.have_end)
-			judge_end(&pump.end, &run->launch, ret);
-		else
-			judge_engine(ground, name, ret);
-	}
+		return false;
+	r = set_going(ground, run, name, &attach, &pump, &ret->err);
+	if (r == 0)
+		run_script(ground, &pump, ret);
+	/* The engine does well, and what is left is tracked: the answer need not wait for it. */
+	if (r == 0 && pump.have_end && ret->err.code == 0)
+		return true;
 	bj_attach_close(&attach);
 	ret->cleanup_ok = bj_worker_remove(ground, name);
+	return false;
 }

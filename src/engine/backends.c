@@ -93,6 +93,7 @@ static int start_broker(const struct bj_settings *s, bool sweep, struct bj_proce
 		.seccomp_file = s->seccomp,
 		.seccomp_engine = s->docker_seccomp == BJ_DOCKER_PROFILE_ENGINE,
 		.required = s->require == BJ_REQUIRE_FULL,
+		.mount_script = s->docker_mount_script,
 		.pull = s->docker_pull,
 		.sweep_all = sweep,
 		.pool = s->docker_pool,

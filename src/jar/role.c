@@ -61,6 +61,11 @@ __attribute__((noreturn)) static void worker(struct host *host, struct bj_role_l
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	host->ops->work(host->self, run, &end);
 	reply(run->fds[BJ_WIRE_FD_REPLY], &end);
+	if (host->ops->tidy) {
+		/* Whoever waits for the end of a stream of this run need not wait for this. */
+		close_all(run);
+		host->ops->tidy(host->self);
+	}
 	_exit(0);
 }
 
@@ -140,8 +145,12 @@ static void serve(struct host *host)
 		struct pollfd polls[] = { { .fd = host->control, .events = POLLIN },
 					  { .fd = host->children, .events = POLLIN } };
 
-		if (poll(polls, 2, -1) < 0)
+		const int n = poll(polls, 2, host->ops->tick_ms ? host->ops->tick_ms : -1);
+
+		if (n < 0)
 			continue;
+		if (n == 0)
+			host->ops->tick(host->self);
 		if (polls[1].revents)
 			reap(host);
 		if (!polls[0].revents)

@@ -28,11 +28,16 @@ struct bj_role_ops {
 	void (*started)(void *self, pid_t worker);
 	/* In the worker. Fills the reply that ends the run. */
 	void (*work)(void *self, struct bj_role_launch *launch, struct bj_wire_reply *ret);
+	/* In the worker, after the reply: what nobody has to wait for. */
+	void (*tidy)(void *self);
 	/* In the role, when a child is gone; when the front is gone; and when all workers are too.
 	 */
 	void (*reaped)(void *self, pid_t pid, int status);
 	void (*closing)(void *self);
 	void (*leave)(void *self);
+	/* In the role, every @tick_ms milliseconds or so; 0: never. */
+	void (*tick)(void *self);
+	int tick_ms;
 };
 
 /* The message that starts a run in a role. */

@@ -36,7 +36,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct bj_records records;
 	const size_t step = size ? (size_t)data[0] + 1 : 1;
 
-	bj_records_init(&records, NONCE);
+	bj_records_init(&records, NONCE, true);
 	for (size_t at = 1; at < size;) {
 		const size_t n = size - at < step ? size - at : step;
 		const ssize_t used = bj_demux_next(&demux, (const char *)data + at, n, &frame);

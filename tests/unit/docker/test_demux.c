@@ -99,7 +99,7 @@ static void feed_records(const unsigned char *nonce, const struct bj_buf *buf, s
 	struct bj_records records;
 	struct bj_records_piece piece;
 
-	bj_records_init(&records, nonce);
+	bj_records_init(&records, nonce, true);
 	for (size_t at = 0; at < buf->size;) {
 		const size_t n = buf->size - at < step ? buf->size - at : step;
 		const size_t used = bj_records_next(&records, buf->data + at, n, &piece);

@@ -9,7 +9,7 @@ import tempfile
 
 import pytest
 
-from engine import Daemon, Engine, free_port, make_certificates
+from engine import Daemon, Engine, free_port, make_certificates, wait_until
 from runner import BELLJAR, Jar
 
 @pytest.fixture(scope="session")
@@ -55,5 +55,11 @@ def build_images(engine):
 def jar(engine, tmp_path):
     made = Jar(engine, tmp_path)
     yield made
-    assert engine.leftovers() == [], "a test left something in the engine"
-    assert list(made.state.glob("docker/*")) == [], "a test left a track"
+    # The answer comes before the removal.
+    wait_until(lambda: not engine.leftovers(), 20, "a test left something in the engine")
+    wait_until(lambda: not list(made.state.glob("docker/*")), 20, "a test left a track")
+    wait_until(lambda: not shared(), 20, "a test left files in memory")
+
+
+def shared():
+    return list(pathlib.Path("/dev/shm").glob("belljar-*"))

@@ -3,6 +3,9 @@
 import json
 import pathlib
 import subprocess
+import time
+
+import pytest
 
 from engine import wait_until
 
@@ -27,10 +30,16 @@ def inspect_live(jar, *flags, env=None):
         process.communicate()
 
 
-def test_every_constraint(jar):
+@pytest.fixture(params=["mount", "upload"])
+def way(request):
+    """How the script gets in."""
+    return {"BELLJAR_DOCKER_MOUNT_SCRIPT": "true" if request.param == "mount" else "false"}
+
+
+def test_every_constraint(jar, way):
     """SX-DOCKER SCRP-03 SCRP-04 SCRP-05 DS-FS DS-SEC: field by field, from a live container."""
     info, status = inspect_live(jar, "--memory", "128MiB", "--cpus", "0.5", "--pids", "50",
-                                "--tmp-size", "8MiB")
+                                "--tmp-size", "8MiB", env=way)
     host, config = info["HostConfig"], info["Config"]
     wanted = {"NetworkMode": "none", "Memory": 128 << 20, "MemorySwap": 128 << 20,
               "MemorySwappiness": 0, "NanoCpus": 500000000, "PidsLimit": 50,
@@ -52,15 +61,30 @@ def test_every_constraint(jar):
     assert config["User"] == "65534:65534"
     assert config["Labels"]["belljar.run"] and config["Labels"]["belljar.owner"]
     assert "time.sleep" not in json.dumps(info), "the script is not in the request"
+    assert config["Image"] == "belljar/python:3.11" and config["NetworkDisabled"]
+    assert config["Entrypoint"][:2] == ["/bin/sh", "-c"] and not config["Cmd"]
+    assert (config["Tty"], config["OpenStdin"], config["StdinOnce"]) == (False, True, True)
+    assert config["Healthcheck"] == {"Test": ["NONE"]} and not (config["Env"] or [])[1:]
+    assert int(config["Labels"]["belljar.expires"]) > time.time()
+    assert host["RestartPolicy"]["Name"] in ("", "no") and not host["PublishAllPorts"]
+    assert not host["ExtraHosts"] and not host["VolumesFrom"] and not host["GroupAdd"]
+    assert not info["NetworkSettings"]["Ports"] and set(info["NetworkSettings"]["Networks"]) <= {"none"}
     [mount] = info["Mounts"]
-    assert mount["Destination"] == "/script" and mount["Type"] == "volume"
+    assert mount["Destination"] == "/script"
+    if way["BELLJAR_DOCKER_MOUNT_SCRIPT"] == "true":
+        assert (mount["Type"], mount["RW"], mount["Propagation"]) == ("bind", False, "rprivate")
+        assert mount["Source"].startswith("/dev/shm/belljar-")
+    else:
+        assert mount["Type"] == "volume"
+        [volume] = host["Mounts"]
+        assert "nosuid,nodev" in volume["VolumeOptions"]["DriverConfig"]["Options"]["o"]
     # The kernel agrees.
     assert status["Uid"].split() == ["65534"] * 4 and status["Gid"].split() == ["65534"] * 4
     assert all(int(status[f"Cap{kind}"], 16) == 0 for kind in ("Inh", "Prm", "Eff", "Bnd", "Amb"))
     assert status["NoNewPrivs"] == "1" and status["Seccomp"] == "2"
 
 
-def test_what_the_script_sees(jar):
+def test_what_the_script_sees(jar, way):
     """SCRP-03 DS-FS SCRP-06: no network but loopback, nothing to write but two small tmpfs."""
     result = jar.run(
         "import os, socket\n"
@@ -76,9 +100,11 @@ def test_what_the_script_sees(jar):
         "  except OSError as e: print(e.strerror)\n"
         "s = socket.socket(); s.settimeout(2)\n"
         "try: s.connect(('192.0.2.1', 80))\n"
-        "except OSError as e: print(e.strerror)\n", "--trust", "--tmp-size", "8MiB")
+        "except OSError as e: print(e.strerror)\n", "--trust", "--tmp-size", "8MiB", env=way)
+    mounted = way["BELLJAR_DOCKER_MOUNT_SCRIPT"] == "true"
     assert result["stdout"].splitlines() == [
-        "['lo']", *["Read-only file system"] * 2, *["Permission denied"] * 2,
+        "['lo']", *["Read-only file system"] * 2,
+        *["Read-only file system" if mounted else "Permission denied"] * 2,
         *["noexec", "No space left on device"] * 2, "Network is unreachable"], result
 
 

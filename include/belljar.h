@@ -211,6 +211,8 @@ struct bj_result {
 	uint64_t duration_us;
 	uint64_t cpu_us;
 	uint64_t peak_memory;
+	uint64_t cost_micros;   /* what it cost, in millionths of price.currency */
+	uint32_t retry_after_s; /* cause quota: when to try again; else 0 */
 	/* meta */
 	enum bj_backend_id runtime;
 	char *image;        /* what the interpreter came from; NULL: the host's own files */

@@ -3,7 +3,6 @@
 
 #include "base/cleanup.h"
 #include "base/err.h"
-#include "record/folder.h"
 
 #include <errno.h>
 #include <pwd.h>
@@ -14,7 +13,6 @@
 int bj_office_open(const char *config, struct bj_office *ret, struct bj_err *err)
 {
 	struct bj_office office = { 0 };
-	char path[BJ_FOLDER_PATH];
 	int r = bj_settings_load(config, NULL, 0, &office.settings, err);
 
 	if (r == 0)
@@ -22,10 +20,6 @@ int bj_office_open(const char *config, struct bj_office *ret, struct bj_err *err
 	if (r == 0 && !office.archive)
 		r = bj_err_set(err, BJ_E_UNSUPPORTED, 0,
 			       "tenants are kept in the records; set record.enabled to true");
-	if (r == 0)
-		r = bj_folder_path(office.settings, path, err);
-	if (r == 0)
-		r = bj_audit_open(&office.settings->audit, path, false, &office.audit, err);
 	if (r < 0) {
 		bj_office_close(&office);
 		return r;
@@ -36,7 +30,6 @@ int bj_office_open(const char *config, struct bj_office *ret, struct bj_err *err
 
 void bj_office_close(struct bj_office *office)
 {
-	bj_audit_close(office->audit);
 	bj_archive_close(office->archive);
 	bj_settings_free(office->settings);
 }
@@ -48,7 +41,7 @@ int bj_office_note(struct bj_office *office, const char *kind, json_t *data_take
 
 	json_object_set_new(data_take, "actor", json_string(user ? user->pw_name : "?"));
 	json_object_set_new(data_take, "uid", json_integer(getuid()));
-	return bj_audit_append(office->audit, kind, data_take, err);
+	return bj_audit_append(office->archive->audit, kind, data_take, err);
 }
 
 int bj_office_print(json_t *value_take, struct bj_err *err)

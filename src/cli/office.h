@@ -9,7 +9,6 @@
 struct bj_office {
 	struct bj_settings *settings;
 	struct bj_archive *archive;
-	struct bj_audit *audit;
 };
 
 /* Open them with the settings of @config (NULL: the usual ones). */

@@ -20,6 +20,7 @@
 #include "engine/backends.h"
 #include "engine/engine.h"
 #include "engine/gate.h"
+#include "engine/ledger.h"
 #include "record/approval.h"
 #include "record/held.h"
 #include "spec/names.h"
@@ -268,9 +269,14 @@ static int may_begin(struct belljar *bj, const struct bj_spec *spec, struct bj_r
 	/* A person who is asked sees what was found. */
 	take_report(report, r);
 
-	const int rc = bj_gate_ask(bj, spec, r, &answer, err);
+	int rc = bj_gate_ask(bj, spec, r, &answer, err);
 
+	if (rc == 0 && r->state == BJ_PENDING)
+		rc = bj_ledger_ask(bj, spec, r, err);
 	if (rc < 0 || answer != BJ_GATE_GO)
+		return rc;
+	rc = bj_ledger_begin(bj, spec, r, err);
+	if (rc <= 0)
 		return rc;
 	if (bj->record.archive && bj_record_begin(&bj->record, spec, r, BJ_RUNNING, err) < 0)
 		return -err->code;
@@ -349,6 +355,8 @@ static int run_with_fallback(struct belljar *bj, struct bj_spec *spec,
 			reason = strdup(failed.msg);
 		bj_result_free(result);
 		*ret_result = NULL;
+		if (bj_ledger_fallback(bj, spec, next, failed.msg, err) < 0)
+			return -err->code;
 		spec->backend = next;
 	}
 }
@@ -362,7 +370,13 @@ static int keep_result(struct belljar *bj, const struct bj_spec *spec, struct bj
 	result->state = BJ_FINISHED;
 	if (!bj->record.archive || spec->check_only)
 		return 0;
-	return bj_record_finish(&bj->record, spec, result, NULL, err);
+
+	bj_ledger_price(bj, result);
+
+	const int r = bj_record_finish(&bj->record, spec, result, NULL, err);
+
+	bj_ledger_end(bj, spec, result);
+	return r;
 }
 
 /* A word is enough to go by: a wrong guess costs time and nothing else. */
@@ -409,6 +423,7 @@ int bj_run(struct belljar *bj, const struct bj_spec *asked, struct bj_result **r
 	if (r == 0)
 		r = keep_result(bj, &spec, result, err);
 	if (r < 0) {
+		bj_ledger_release(bj, &spec);
 		bj_result_free(result);
 		return r;
 	}
@@ -447,7 +462,12 @@ int bj_decide(struct belljar *bj, const char *id, bool approve, const char *by, 
 {
 	const int r = need_records(bj, err);
 
-	return r < 0 ? r : bj_approval_decide(&bj->record, id, approve, by, reason, err);
+	if (r < 0)
+		return r;
+
+	const int d = bj_approval_decide(&bj->record, id, approve, by, reason, err);
+
+	return d < 0 ? d : bj_ledger_decide(bj, id, approve, by, reason, err);
 }
 
 /* The settings may have changed since a person looked at it. */

@@ -3,7 +3,9 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/fd.h"
+#include "record/audit.h"
 #include "record/folder.h"
+#include "record/quota.h"
 #include "record/record.h"
 
 #include <errno.h>
@@ -65,6 +67,15 @@ static void make_room(void)
 		bj_fd_raise_limit();
 }
 
+/* The log begins before the first run, and nobody else may know its key. */
+static int open_audit(struct bj_archive *ar, const struct bj_settings *settings, struct bj_err *err)
+{
+	char path[BJ_FOLDER_PATH];
+	const int r = bj_folder_path(settings, path, err);
+
+	return r < 0 ? r : bj_audit_open(&settings->audit, path, false, &ar->audit, err);
+}
+
 static int open_all(struct bj_archive *ar, const struct bj_settings *settings, struct bj_err *err)
 {
 	char path[BJ_FOLDER_PATH];
@@ -87,7 +98,11 @@ static int open_all(struct bj_archive *ar, const struct bj_settings *settings, s
 	if (r == 0)
 		r = read_seal_key(ar, err);
 	if (r == 0)
+		r = open_audit(ar, settings, err);
+	if (r == 0)
 		r = bj_archive_sweep(ar, err);
+	if (r >= 0)
+		r = bj_quota_sweep(&ar->store, &ar->owner, err);
 	return r < 0 ? r : 0;
 }
 
@@ -122,6 +137,7 @@ void bj_archive_close(struct bj_archive *ar)
 {
 	if (!ar)
 		return;
+	bj_audit_close(ar->audit);
 	if (ar->store.db)
 		bj_store_done(&ar->store);
 	bj_owner_done(&ar->owner);

@@ -39,6 +39,8 @@ enum { GROUP_MS = 20 };
 struct bj_audit {
 	pthread_mutex_t lock; /* over all that follows, in this process */
 	int dir, log, head_fd, lock_fd;
+	unsigned int log_number; /* of the file that is open */
+	ino_t log_inode;
 	struct bj_audit_key key;
 	uint64_t max_size;
 	enum bj_audit_sync sync;
@@ -58,12 +60,22 @@ struct bj_audit {
 static int open_log(struct bj_audit *a, unsigned int number, int flags)
 {
 	char name[BJ_AUDIT_NAME];
+	struct stat st;
 
 	bj_audit_file_name(number, name);
+	if (a->log >= 0 && a->log_number == number &&
+	    fstatat(a->dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && st.st_ino == a->log_inode)
+		return 0;
 	if (a->log >= 0)
 		close(a->log);
+	a->log_number = number;
 	a->log = bj_state_file(a->dir, name, O_RDWR | flags);
-	return a->log < 0 ? a->log : 0;
+	if (a->log < 0)
+		return a->log;
+	if (fstat(a->log, &st) < 0)
+		return -errno;
+	a->log_inode = st.st_ino;
+	return 0;
 }
 
 /* One write, in place of what is there. */
@@ -95,11 +107,15 @@ static uint64_t end_of(const struct bj_audit_head *head)
 	return head->offset + head->size;
 }
 
+/* Whether the file that is open is still the one of that name, and ends at @end. */
 static bool log_ends_at(const struct bj_audit *a, uint64_t end)
 {
+	char name[BJ_AUDIT_NAME];
 	struct stat st;
 
-	return a->log >= 0 && fstat(a->log, &st) == 0 && (uint64_t)st.st_size == end;
+	bj_audit_file_name(a->log_number, name);
+	return a->log >= 0 && fstatat(a->dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       st.st_ino == a->log_inode && (uint64_t)st.st_size == end;
 }
 
 /* --- settling --------------------------------------------------------------------------------- */
@@ -423,9 +439,16 @@ static int open_all(struct bj_audit *a, const struct bj_audit_settings *settings
 		r = bj_audit_key_open(settings->key, state_dir, &a->key, &made, err);
 	if (r == 0)
 		r = begin(a, made, err);
-	if (r < 0 || !service)
-		return r;
-	r = pthread_create(&a->flusher, NULL, flusher, a);
+	return r < 0 || !service ? r : bj_audit_background(a, err);
+}
+
+int bj_audit_background(struct bj_audit *a, struct bj_err *err)
+{
+	if (!a || a->has_flusher)
+		return 0;
+
+	const int r = pthread_create(&a->flusher, NULL, flusher, a);
+
 	a->has_flusher = r == 0;
 	return r ? bj_err_set(err, BJ_E_SYSTEM, r, "cannot start a thread for the audit log") : 0;
 }

@@ -23,6 +23,10 @@ int bj_audit_open(const struct bj_audit_settings *settings, const char *state_di
 		  struct bj_audit **ret, struct bj_err *err);
 void bj_audit_close(struct bj_audit *audit); /* NULL is fine */
 
+/* Make lines durable in the background from now on, as for a service. Starts a thread: call it once
+ * rights are given up. */
+int bj_audit_background(struct bj_audit *audit, struct bj_err *err); /* NULL is fine */
+
 /* Append a line: it is written (not yet durable) when this returns 0. @kind is a word such as
  * run.start; @data (taken; NULL: none) an object without secrets. Texts in it that are too long
  * are cut. On failure nothing was appended, and what was to be recorded must not happen. @audit

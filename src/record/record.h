@@ -4,6 +4,7 @@
 #include "base/buf.h"
 #include "check/check.h"
 #include "config/settings.h"
+#include "record/audit.h"
 #include "record/owner.h"
 #include "record/store.h"
 
@@ -17,6 +18,7 @@
 struct bj_archive {
 	struct bj_store store;
 	struct bj_owner owner;
+	struct bj_audit *audit; /* NULL: switched off */
 	int dir;       /* the folder of the database */
 	int artifacts; /* the folder of artifacts */
 	unsigned char seal_key[32];

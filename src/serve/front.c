@@ -68,6 +68,9 @@ static int come_up(struct front *f, const struct bj_front_init *init, struct bj_
 		r = bj_archive_open(init->settings, &f->archive, err);
 	if (r == 0)
 		r = drop_rights(init, err);
+	/* A thread that was there before would have kept its rights. */
+	if (r == 0 && f->archive)
+		r = bj_audit_background(f->archive->audit, err);
 	return r;
 }
 

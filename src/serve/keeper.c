@@ -114,7 +114,10 @@ static int find_user(struct keeper *k, struct bj_err *err)
 	/* The front makes artifacts when it is that user. */
 	if (!k->front_init.change_user || !k->settings->record.enabled)
 		return 0;
-	return bj_folder_give(k->settings, "artifacts", user->pw_uid, err);
+	/* And it begins another file of the audit log. */
+	const int r = bj_folder_give(k->settings, "audit", user->pw_uid, err);
+
+	return r < 0 ? r : bj_folder_give(k->settings, "artifacts", user->pw_uid, err);
 }
 
 /* --- children --------------------------------------------------------------------------------- */

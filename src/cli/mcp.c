@@ -2,6 +2,7 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/log.h"
+#include "cli/mcp_install.h"
 #include "cli/options.h"
 #include "mcp/local.h"
 
@@ -12,6 +13,10 @@
 #include <sys/eventfd.h>
 
 static const struct bj_option OPTIONS[] = {
+	{ .name = "install",
+	  .arg = "CLIENT",
+	  .help = "write this into the configuration of claude, cursor, vscode or codex" },
+	{ .name = "yes", .letter = 'y', .help = "with --install: do not ask" },
 	{ .name = "config", .letter = 'c', .arg = "FILE", .help = "read this settings file" },
 #ifdef BJ_FAULTS
 	{ .name = "conformance", .help = "test builds only: offer the fixtures of the suite" },
@@ -20,8 +25,8 @@ static const struct bj_option OPTIONS[] = {
 };
 
 struct command {
-	const char *config;
-	bool fixtures;
+	const char *config, *install;
+	bool yes, fixtures;
 };
 
 static int parse(int argc, char **argv, struct command *c, struct bj_err *err)
@@ -35,6 +40,10 @@ static int parse(int argc, char **argv, struct command *c, struct bj_err *err)
 					  p.value);
 		if (strcmp(p.option->name, "config") == 0)
 			c->config = p.value;
+		else if (strcmp(p.option->name, "install") == 0)
+			c->install = p.value;
+		else if (strcmp(p.option->name, "yes") == 0)
+			c->yes = true;
 		else
 			c->fixtures = true;
 	}
@@ -82,25 +91,34 @@ static int serve(struct belljar *bj, const struct command *c, struct bj_err *err
 	return r;
 }
 
+static int offer(const struct command *c, struct bj_err *err)
+{
+	struct bj_settings *settings = NULL;
+	struct belljar *bj = NULL;
+	int r = bj_settings_load(c->config, NULL, 0, &settings, err);
+
+	if (r == 0) {
+		bj_log_set_level(settings->log_level);
+		r = bj_engine_new(settings, &bj, err);
+	}
+	if (r == 0)
+		r = bj_engine_drop_privileges(err);
+	if (r == 0)
+		r = serve(bj, c, err);
+	bj_close(bj);
+	return r;
+}
+
 static int run(int argc, char **argv)
 {
 	struct command command = { 0 };
-	struct bj_settings *settings = NULL;
-	struct belljar *bj = NULL;
 	struct bj_err err = { 0 };
 	int r = parse(argc, argv, &command, &err);
 
-	if (r == 0)
-		r = bj_settings_load(command.config, NULL, 0, &settings, &err);
-	if (r == 0) {
-		bj_log_set_level(settings->log_level);
-		r = bj_engine_new(settings, &bj, &err);
-	}
-	if (r == 0)
-		r = bj_engine_drop_privileges(&err);
-	if (r == 0)
-		r = serve(bj, &command, &err);
-	bj_close(bj);
+	if (r == 0 && command.install)
+		r = bj_mcp_install(command.install, command.config, command.yes, &err);
+	else if (r == 0)
+		r = offer(&command, &err);
 	if (r < 0)
 		fprintf(stderr, "belljar: %s\n", err.msg);
 	return r < 0 ? BJ_EXIT_FAILED : 0;
@@ -112,6 +130,7 @@ const struct bj_verb bj_verb_mcp = {
 	.summary = "Offer the tools to one agent over the Model Context Protocol, on stdin and "
 		   "stdout.",
 	.example = "  belljar mcp\n"
+		   "  belljar mcp --install cursor\n"
 		   "  claude mcp add belljar -- belljar mcp",
 	.options = OPTIONS,
 	.run = run,

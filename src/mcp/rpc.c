@@ -27,7 +27,8 @@ json_t *bj_rpc_fail(struct bj_rpc_error *error, enum bj_rpc_code code, const cha
 json_t *bj_rpc_parse(const char *text, size_t size, struct bj_rpc_error *error)
 {
 	json_error_t why;
-	json_t *message = json_loadb(text, size, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &why);
+	json_t *message = json_loadb(
+		text, size, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL | JSON_DECODE_ANY, &why);
 
 	if (!message)
 		return bj_rpc_fail(error, BJ_RPC_PARSE, "the message is not JSON: %.150s",

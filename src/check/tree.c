@@ -4,6 +4,8 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "check/python.h"
+#include "check/squeeze.h"
+#include "check/tree_memory.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -18,140 +20,6 @@
 
 const TSLanguage *tree_sitter_python(void);
 const TSLanguage *tree_sitter_bash(void);
-
-static inline void cleanup_parser(TSParser **parser)
-{
-	if (*parser)
-		ts_parser_delete(*parser);
-}
-
-static inline void cleanup_ts_tree(TSTree **tree)
-{
-	if (*tree)
-		ts_tree_delete(*tree);
-}
-
-/* The flat array while it grows. */
-struct flat {
-	struct bj_node *nodes;
-	uint32_t n, room;
-};
-
-static bool flat_add(struct flat *flat, const struct bj_node *node)
-{
-	if (flat->n == flat->room) {
-		const uint32_t room = flat->room ? flat->room * 2 : 1024;
-		struct bj_node *nodes = realloc(flat->nodes, room * sizeof(*nodes));
-
-		if (!nodes)
-			return false;
-		flat->nodes = nodes;
-		flat->room = room;
-	}
-	flat->nodes[flat->n++] = *node;
-	return true;
-}
-
-/* The path from the root to the cursor: which node of the array is the parent of what comes, and
- * which is the sibling before it. */
-struct path {
-	struct level {
-		uint32_t parent, last;
-	} * levels;
-	size_t n, room;
-};
-
-static bool path_push(struct path *path, uint32_t parent)
-{
-	if (path->n == path->room) {
-		const size_t room = path->room ? path->room * 2 : 64;
-		struct level *levels = realloc(path->levels, room * sizeof(*levels));
-
-		if (!levels)
-			return false;
-		path->levels = levels;
-		path->room = room;
-	}
-	path->levels[path->n++] = (struct level){ .parent = parent };
-	return true;
-}
-
-static bool add_current(struct flat *flat, struct path *path, TSTreeCursor *cursor)
-{
-	const TSNode node = ts_tree_cursor_current_node(cursor);
-	const TSSymbol symbol = ts_node_symbol(node);
-	const bool missing = ts_node_is_missing(node);
-	const TSFieldId field = ts_tree_cursor_current_field_id(cursor);
-	struct level *level = &path->levels[path->n - 1];
-
-	if (!ts_node_is_named(node) && !field && !missing && !ts_node_child_count(node))
-		return true;
-
-	const struct bj_node mine = {
-		.kind = symbol,
-		.field = (uint8_t)field,
-		.missing = missing,
-		.start = ts_node_start_byte(node),
-		.end = ts_node_end_byte(node),
-		.parent = level->parent,
-	};
-
-	if (level->last)
-		flat->nodes[level->last].next = flat->n;
-	level->last = flat->n;
-	return flat_add(flat, &mine);
-}
-
-static bool flatten_from(TSTreeCursor *cursor, struct flat *flat, struct path *path)
-{
-	if (!path_push(path, 0))
-		return false;
-	for (;;) {
-		if (!add_current(flat, path, cursor))
-			return false;
-		if (ts_tree_cursor_goto_first_child(cursor)) {
-			if (!path_push(path, flat->n - 1))
-				return false;
-			continue;
-		}
-		while (!ts_tree_cursor_goto_next_sibling(cursor)) {
-			if (!ts_tree_cursor_goto_parent(cursor))
-				return true;
-			path->n--;
-		}
-	}
-}
-
-static void set_after(struct bj_node *nodes, uint32_t n)
-{
-	for (uint32_t i = n; i-- > 0;) {
-		struct bj_node *up = &nodes[nodes[i].parent];
-
-		if (nodes[i].after <= i)
-			nodes[i].after = i + 1;
-		if (up->after < nodes[i].after)
-			up->after = nodes[i].after;
-	}
-}
-
-static int flatten(const TSTree *parsed, struct bj_tree *tree, struct bj_err *err)
-{
-	struct flat flat = { 0 };
-	struct path path = { 0 };
-	TSTreeCursor cursor = ts_tree_cursor_new(ts_tree_root_node(parsed));
-	const bool ok = flatten_from(&cursor, &flat, &path);
-
-	ts_tree_cursor_delete(&cursor);
-	free(path.levels);
-	if (!ok) {
-		free(flat.nodes);
-		return bj_err_set(err, BJ_E_SYSTEM, ENOMEM, "cannot keep the syntax tree");
-	}
-	set_after(flat.nodes, flat.n);
-	tree->nodes = flat.nodes;
-	tree->n_nodes = flat.n;
-	return 0;
-}
 
 static uint64_t cpu_now(void)
 {
@@ -233,41 +101,63 @@ static TSTree *parse_mended(TSParser *parser, const char *text, size_t size)
 		return NULL;
 	ts_parser_reset(parser);
 	tree = parse(parser, mended, size);
-	if (tree && ts_node_has_error(ts_tree_root_node(tree))) {
-		ts_tree_delete(tree);
-		return NULL;
+	return tree && !ts_node_has_error(ts_tree_root_node(tree)) ? tree : NULL;
+}
+
+/* What tree-sitter makes here goes with its memory: nothing is deleted piece by piece. */
+static int parse_into(struct bj_tree *tree, const struct bj_squeezed *text, struct bj_err *err)
+{
+	const bool python = tree->language == BJ_LANG_PYTHON;
+	TSParser *parser = ts_parser_new();
+
+	if (!ts_parser_set_language(parser, python ? tree_sitter_python() : tree_sitter_bash()))
+		return bj_err_set(err, BJ_E_UNSUPPORTED, 0,
+				  "the grammar does not fit libtree-sitter; build belljar again");
+
+	TSTree *parsed = parse(parser, text->text, text->size);
+
+	if (!parsed) {
+		tree->gave_up = true;
+		return 0;
 	}
-	return tree;
+	if (!python && ts_node_has_error(ts_tree_root_node(parsed))) {
+		TSTree *mended = parse_mended(parser, text->text, text->size);
+
+		if (mended)
+			parsed = mended;
+	}
+	if (!bj_tree_flatten(parsed, text->places, tree))
+		return bj_err_set(err, BJ_E_SYSTEM, ENOMEM, "cannot keep the syntax tree");
+	return 0;
+}
+
+int bj_tree_parse(struct bj_tree *tree, const struct bj_squeezed *text, struct bj_err *err)
+{
+	struct bj_tree_memory memory;
+
+	bj_tree_memory_begin(&memory);
+
+	const int r = parse_into(tree, text, err);
+
+	bj_tree_memory_end(&memory);
+	return r;
 }
 
 int bj_tree_init(struct bj_tree *tree, enum bj_language language, const char *text, size_t size,
 		 struct bj_err *err)
 {
-	__attribute__((cleanup(cleanup_parser))) TSParser *parser = ts_parser_new();
-	__attribute__((cleanup(cleanup_ts_tree))) TSTree *parsed = NULL;
+	struct bj_squeezed squeezed;
 
 	*tree = (struct bj_tree){ .language = language, .text = text, .size = size };
 	if (size > UINT32_MAX / 8)
 		return bj_err_set(err, BJ_E_LIMIT, 0, "the script is too large to be read");
-	if (!parser ||
-	    !ts_parser_set_language(parser, language == BJ_LANG_PYTHON ? tree_sitter_python()
-								       : tree_sitter_bash()))
-		return bj_err_set(err, BJ_E_UNSUPPORTED, 0,
-				  "the grammar does not fit libtree-sitter; build belljar again");
-	parsed = parse(parser, text, size);
-	if (!parsed) {
-		tree->gave_up = true;
-		return 0;
-	}
-	if (language == BJ_LANG_BASH && ts_node_has_error(ts_tree_root_node(parsed))) {
-		TSTree *mended = parse_mended(parser, text, size);
+	if (!bj_squeeze(language, text, size, &squeezed))
+		return bj_err_set(err, BJ_E_SYSTEM, ENOMEM, "cannot read the script");
 
-		if (mended) {
-			ts_tree_delete(parsed);
-			parsed = mended;
-		}
-	}
-	return flatten(parsed, tree, err);
+	const int r = bj_tree_parse(tree, &squeezed, err);
+
+	bj_squeezed_done(&squeezed);
+	return r;
 }
 
 void bj_tree_done(struct bj_tree *tree)

@@ -39,6 +39,15 @@ int bj_tree_init(struct bj_tree *tree, enum bj_language language, const char *te
 		 struct bj_err *err);
 void bj_tree_done(struct bj_tree *tree);
 
+/* The same from a text that was squeezed already, for tree->text. */
+struct bj_squeezed;
+int bj_tree_parse(struct bj_tree *tree, const struct bj_squeezed *text, struct bj_err *err);
+
+/* Fill the nodes of *@tree from what tree-sitter made. @places: from the bytes that were parsed to
+ * the bytes of the script. False: no memory. */
+struct TSTree;
+bool bj_tree_flatten(const struct TSTree *parsed, const uint32_t *places, struct bj_tree *tree);
+
 /* The first child of @node, 0: none. */
 static inline uint32_t bj_node_child(const struct bj_tree *tree, uint32_t node)
 {

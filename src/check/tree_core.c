@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tree-sitter's own source, with one function of it replaced, and what reads its trees from the
+ * inside. Both are here for speed: the parser asks its table tens of thousands of times for one
+ * script and each time searches a list; and its cursor does work for every node that we have no
+ * use for. The version of tree-sitter is fixed by tools/grammars/package-lock.json. */
+#define ts_language_lookup ts_language_search
+#include "language.h"
+#undef ts_language_lookup
+
+/* The same answer as ts_language_search(), remembered. One memory serves one parse, and so one
+ * language; no key is 0, for state 0 is a large one. */
+static inline uint16_t ts_language_lookup(const TSLanguage *self, TSStateId state, TSSymbol symbol)
+{
+	if (state < self->large_state_count)
+		return self->parse_table[state * self->symbol_count + symbol];
+
+	const uint32_t key = (uint32_t)state << 16 | symbol;
+	const uint32_t at = (key * 2654435761u) >> (32 - 11);
+
+	if (bj_tree_memory_now->memo[at].key != key) {
+		bj_tree_memory_now->memo[at].key = key;
+		bj_tree_memory_now->memo[at].value = ts_language_search(self, state, symbol);
+	}
+	return (uint16_t)bj_tree_memory_now->memo[at].value;
+}
+
+_Static_assert(BJ_TREE_MEMO == 1 << 11, "the hash above gives 11 bits");
+
+#include "lib.c"
+
+#include "check/tree.h"
+
+#include <stdlib.h>
+
+/* A node of tree-sitter whose children are being read. Hidden ones leave no trace but hand their
+ * field on to their children. */
+struct frame {
+	const Subtree *children;
+	uint32_t n, i;
+	uint32_t structural; /* the number of the next child, without comments */
+	uint32_t at;         /* byte where the next child's padding begins */
+	const TSSymbol *aliases;
+	const TSFieldMapEntry *fields, *fields_end;
+	uint32_t node; /* the node of ours that it is in */
+	uint32_t last; /* its latest child */
+	uint8_t field;
+	bool hidden;
+};
+
+struct flatten {
+	const TSLanguage *language;
+	const uint32_t *places;
+	struct bj_node *nodes;
+	uint32_t n, room;
+	struct frame *frames;
+	uint32_t depth, room_frames;
+};
+
+static bool room_for_node(struct flatten *f)
+{
+	if (f->n < f->room)
+		return true;
+
+	const uint32_t room = f->room ? f->room * 2 : 2048;
+	struct bj_node *nodes = realloc(f->nodes, room * sizeof(*nodes));
+
+	if (!nodes)
+		return false;
+	f->nodes = nodes;
+	f->room = room;
+	return true;
+}
+
+static bool push_frame(struct flatten *f, Subtree tree, uint32_t start, uint32_t node, bool hidden,
+		       uint8_t field)
+{
+	if (f->depth == f->room_frames) {
+		const uint32_t room = f->room_frames ? f->room_frames * 2 : 64;
+		struct frame *frames = realloc(f->frames, room * sizeof(*frames));
+
+		if (!frames)
+			return false;
+		f->frames = frames;
+		f->room_frames = room;
+	}
+
+	const uint32_t production = tree.ptr->production_id;
+	struct frame *frame = &f->frames[f->depth++];
+
+	*frame = (struct frame){ .children = ts_subtree_children(tree),
+				 .n = ts_subtree_child_count(tree),
+				 .at = start,
+				 .aliases = ts_language_alias_sequence(f->language, production),
+				 .node = node,
+				 .field = field,
+				 .hidden = hidden };
+	/* A hidden one continues the list of children of the node around it. */
+	if (hidden)
+		frame->last = frame[-1].last;
+	ts_language_field_map(f->language, production, &frame->fields, &frame->fields_end);
+	/* The first child has no padding apart from its parent's. */
+	frame->at -= frame->n ? ts_subtree_padding(frame->children[0]).bytes : 0;
+	return true;
+}
+
+static uint8_t field_of(const struct frame *frame)
+{
+	for (const TSFieldMapEntry *e = frame->fields; e < frame->fields_end; e++)
+		if (!e->inherited && e->child_index == frame->structural)
+			return (uint8_t)e->field_id;
+	return frame->hidden ? frame->field : 0;
+}
+
+static bool add_node(struct flatten *f, Subtree tree, TSSymbol alias, uint8_t field, uint32_t start,
+		     uint32_t end)
+{
+	struct frame *frame = f->depth ? &f->frames[f->depth - 1] : NULL;
+
+	if (!room_for_node(f))
+		return false;
+	f->nodes[f->n] = (struct bj_node){
+		.kind = ts_language_public_symbol(f->language,
+						  alias ? alias : ts_subtree_symbol(tree)),
+		.field = field,
+		.missing = ts_subtree_missing(tree),
+		.start = f->places[start],
+		.end = f->places[end],
+		.parent = frame ? frame->node : 0,
+	};
+	if (frame && frame->last)
+		f->nodes[frame->last].next = f->n;
+	if (frame)
+		frame->last = f->n;
+	f->n++;
+	return true;
+}
+
+/* The next child of the frame on top. */
+static bool read_child(struct flatten *f)
+{
+	struct frame *frame = &f->frames[f->depth - 1];
+	const Subtree tree = frame->children[frame->i++];
+	const uint32_t start = frame->at + ts_subtree_padding(tree).bytes;
+	const uint32_t end = start + ts_subtree_size(tree).bytes;
+	const uint32_t n = ts_subtree_child_count(tree);
+	TSSymbol alias = 0;
+	uint8_t field = 0;
+
+	frame->at = end;
+	if (!ts_subtree_extra(tree)) {
+		alias = frame->aliases ? frame->aliases[frame->structural] : 0;
+		field = field_of(frame);
+		frame->structural++;
+	}
+	if (!alias && !ts_subtree_visible(tree))
+		return !n || push_frame(f, tree, start, frame->node, true, field);
+
+	const bool named = alias ? ts_language_symbol_metadata(f->language, alias).named
+				 : ts_subtree_named(tree);
+
+	if (!named && !field && !n && !ts_subtree_missing(tree))
+		return true;
+	return add_node(f, tree, alias, field, start, end) &&
+	       (!n || push_frame(f, tree, start, f->n - 1, false, 0));
+}
+
+static void pop_frame(struct flatten *f)
+{
+	const struct frame *frame = &f->frames[--f->depth];
+
+	if (frame->hidden)
+		f->frames[f->depth - 1].last = frame->last;
+}
+
+static void set_after(struct bj_node *nodes, uint32_t n)
+{
+	for (uint32_t i = n; i-- > 0;) {
+		struct bj_node *up = &nodes[nodes[i].parent];
+
+		if (nodes[i].after <= i)
+			nodes[i].after = i + 1;
+		if (up->after < nodes[i].after)
+			up->after = nodes[i].after;
+	}
+}
+
+bool bj_tree_flatten(const struct TSTree *parsed, const uint32_t *places, struct bj_tree *tree)
+{
+	struct flatten f = { .language = parsed->language, .places = places };
+	const Subtree root = parsed->root;
+	const uint32_t start = ts_subtree_padding(root).bytes;
+	bool ok = add_node(&f, root, 0, 0, start, start + ts_subtree_size(root).bytes) &&
+		  (!ts_subtree_child_count(root) || push_frame(&f, root, start, 0, false, 0));
+
+	while (ok && f.depth) {
+		if (f.frames[f.depth - 1].i < f.frames[f.depth - 1].n)
+			ok = read_child(&f);
+		else
+			pop_frame(&f);
+	}
+	free(f.frames);
+	if (!ok) {
+		free(f.nodes);
+		return false;
+	}
+	set_after(f.nodes, f.n);
+	tree->nodes = f.nodes;
+	tree->n_nodes = f.n;
+	return true;
+}

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "check/tree_memory.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CHUNK_SIZE (64 * 1024 - 128)
+
+/* Under a sanitizer each piece is one of malloc()'s, so that a wrong access is seen. */
+#ifdef BJ_SANITIZED
+#define LARGEST 0
+#else
+#define LARGEST ((BJ_TREE_CLASSES - 1) * 16 - sizeof(struct head))
+#endif
+
+struct bj_tree_chunk {
+	struct bj_tree_chunk *next;
+	_Alignas(16) char data[CHUNK_SIZE];
+};
+
+/* In front of every piece. @class 0: it is a large one. */
+struct head {
+	_Alignas(16) uint64_t class;
+	uint64_t size;
+};
+
+struct bj_tree_big {
+	struct bj_tree_big *next, *before;
+	struct head head;
+};
+
+_Thread_local struct bj_tree_memory *bj_tree_memory_now;
+
+void bj_tree_memory_begin(struct bj_tree_memory *memory)
+{
+	memset(memory, 0, sizeof(*memory));
+	memory->outer = bj_tree_memory_now;
+	bj_tree_memory_now = memory;
+}
+
+void bj_tree_memory_end(struct bj_tree_memory *memory)
+{
+	bj_tree_memory_now = memory->outer;
+	while (memory->chunks) {
+		struct bj_tree_chunk *next = memory->chunks->next;
+
+		free(memory->chunks);
+		memory->chunks = next;
+	}
+	while (memory->big) {
+		struct bj_tree_big *next = memory->big->next;
+
+		free(memory->big);
+		memory->big = next;
+	}
+}
+
+static void *must(void *piece)
+{
+	if (!piece)
+		abort();
+	return piece;
+}
+
+static void link_big(struct bj_tree_big *big)
+{
+	big->before = NULL;
+	big->next = bj_tree_memory_now->big;
+	if (big->next)
+		big->next->before = big;
+	bj_tree_memory_now->big = big;
+}
+
+static void unlink_big(struct bj_tree_big *big)
+{
+	if (big->next)
+		big->next->before = big->before;
+	if (big->before)
+		big->before->next = big->next;
+	else
+		bj_tree_memory_now->big = big->next;
+}
+
+static void *make_big(size_t size)
+{
+	if (size > SIZE_MAX / 2)
+		abort();
+
+	struct bj_tree_big *big = must(malloc(sizeof(*big) + size));
+
+	big->head = (struct head){ .size = size };
+	link_big(big);
+	return big + 1;
+}
+
+static struct bj_tree_big *big_of(void *piece)
+{
+	return (struct bj_tree_big *)piece - 1;
+}
+
+static void *from_chunk(size_t size, uint64_t class)
+{
+	const size_t whole = class * 16;
+
+	if ((size_t)(bj_tree_memory_now->end - bj_tree_memory_now->at) < whole) {
+		struct bj_tree_chunk *chunk = must(malloc(sizeof(*chunk)));
+
+		chunk->next = bj_tree_memory_now->chunks;
+		bj_tree_memory_now->chunks = chunk;
+		bj_tree_memory_now->at = chunk->data;
+		bj_tree_memory_now->end = chunk->data + sizeof(chunk->data);
+	}
+
+	struct head *head = (struct head *)bj_tree_memory_now->at;
+
+	bj_tree_memory_now->at += whole;
+	*head = (struct head){ .class = class, .size = size };
+	return head + 1;
+}
+
+void *bj_tree_malloc(size_t size)
+{
+	if (size > LARGEST)
+		return make_big(size);
+
+	/* One without use holds the address of the next. */
+	const size_t least = size < sizeof(void *) ? sizeof(void *) : size;
+	const uint64_t class = (least + sizeof(struct head) + 15) / 16;
+	void *piece = bj_tree_memory_now->unused[class];
+
+	if (!piece)
+		return from_chunk(size, class);
+	memcpy(&bj_tree_memory_now->unused[class], piece, sizeof(void *));
+	((struct head *)piece)[-1].size = size;
+	return piece;
+}
+
+void *bj_tree_calloc(size_t count, size_t size)
+{
+	if (size && count > SIZE_MAX / 2 / size)
+		abort();
+	return memset(bj_tree_malloc(count * size), 0, count * size);
+}
+
+void bj_tree_release(void *piece)
+{
+	if (!piece)
+		return;
+
+	const uint64_t class = ((struct head *)piece)[-1].class;
+
+	if (!class) {
+		struct bj_tree_big *big = big_of(piece);
+
+		unlink_big(big);
+		free(big);
+		return;
+	}
+	memcpy(piece, &bj_tree_memory_now->unused[class], sizeof(void *));
+	bj_tree_memory_now->unused[class] = piece;
+}
+
+void *bj_tree_realloc(void *piece, size_t size)
+{
+	if (!piece)
+		return bj_tree_malloc(size);
+
+	struct head *head = (struct head *)piece - 1;
+	const size_t old = head->size;
+
+	if (head->class && size + sizeof(*head) <= head->class * 16) {
+		head->size = size;
+		return piece;
+	}
+
+	void *moved = bj_tree_malloc(size);
+
+	memcpy(moved, piece, old < size ? old : size);
+	bj_tree_release(piece);
+	return moved;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* The memory of one parse. tree-sitter makes and drops thousands of small pieces for every
+ * script; here they come from a few large ones and go back to a list by size, and when the parse
+ * is over all of it goes at once. The parser and the grammars are built with these names in place
+ * of malloc() and its like (src/check/meson.build). They take no context, so the memory in use is
+ * a variable of the thread: set it before the first call into tree-sitter and end it after the
+ * last one. Without memory the process ends, as it would in tree-sitter itself. */
+
+#define BJ_TREE_CLASSES 64   /* sizes that have a list, 16 bytes apart */
+#define BJ_TREE_MEMO    2048 /* a power of two */
+
+struct bj_tree_memory {
+	struct bj_tree_chunk *chunks;
+	struct bj_tree_big *big; /* pieces too large for a list */
+	char *at, *end;          /* what is left of the latest chunk */
+	void *unused[BJ_TREE_CLASSES];
+	struct bj_tree_memory *outer; /* of a parse that this one interrupts */
+	/* What the parse table says for a state and a symbol, see tree_core.c. */
+	struct {
+		uint32_t key;
+		uint32_t value;
+	} memo[BJ_TREE_MEMO];
+};
+
+/* The memory of the parse that this thread is in. */
+extern _Thread_local struct bj_tree_memory *bj_tree_memory_now
+	__attribute__((tls_model("initial-exec")));
+
+void bj_tree_memory_begin(struct bj_tree_memory *memory);
+void bj_tree_memory_end(struct bj_tree_memory *memory);
+
+void *bj_tree_malloc(size_t size);
+void *bj_tree_calloc(size_t count, size_t size);
+void *bj_tree_realloc(void *piece, size_t size);
+void bj_tree_release(void *piece); /* NULL is fine */

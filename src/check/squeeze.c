@@ -17,7 +17,8 @@
  * among all indentations of the script; when one has a tab, all stay as they are. Bash has no use
  * for it outside of here-documents; when there is one, all stay as they are.
  *
- * Texts of strings are read from the script itself, so they lose nothing. */
+ * Texts of strings are read from the script itself, so they lose nothing but such lines at their
+ * end. */
 
 #define MAX_INDENT 256
 

@@ -124,7 +124,7 @@ static bool add_node(struct flatten *f, Subtree tree, TSSymbol alias, uint8_t fi
 		.field = field,
 		.missing = ts_subtree_missing(tree),
 		.start = f->places[start],
-		.end = f->places[end],
+		.end = end > start ? f->places[end - 1] + 1 : f->places[end],
 		.parent = frame ? frame->node : 0,
 	};
 	if (frame && frame->last)

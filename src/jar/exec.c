@@ -209,10 +209,13 @@ static int pour_program(void)
 static int run_python(struct bj_exec *exec, struct bj_err *err)
 {
 	const char *what = exec->check_only ? "check" : "run";
+	/* Who only compiles needs nothing of the site, which takes as long as the rest of the
+	 * start. */
+	const char *how = exec->check_only ? "-IS" : "-I";
 	char number[16];
-	const char *const text[] = { exec->python, "-I", "-c", bj_embed_harness,
+	const char *const text[] = { exec->python, how,  "-c", bj_embed_harness,
 				     exec->script, what, NULL };
-	const char *const compiled[] = { exec->python, "-I",         "-c", bj_embed_boot,
+	const char *const compiled[] = { exec->python, how,          "-c", bj_embed_boot,
 					 number,       exec->script, what, NULL };
 	AUTO_FD int program = pour_program();
 

@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "check/decode.h"
 #include "check/length.h"
 #include "check/report.h"
 #include "check/risk.h"
@@ -220,17 +221,23 @@ static int run_layers(const struct bj_checker *checker, const struct bj_check_re
 	return 0;
 }
 
-int bj_check(const struct bj_checker *checker, const struct bj_check_request *request,
+int bj_check(const struct bj_checker *checker, const struct bj_check_request *asked,
 	     struct bj_report *ret, struct bj_err *err)
 {
 	struct work work = { 0 };
 	struct bj_report report = { 0 };
-	int r = run_layers(checker, request, &work, err);
+	struct bj_check_request request;
+	AUTO_FREE char *decoded = NULL;
+
+	if (bj_decode(asked, &request, &decoded) < 0)
+		return bj_err_set(err, BJ_E_SYSTEM, ENOMEM, "cannot check the script");
+
+	int r = run_layers(checker, &request, &work, err);
 
 	if (r == 0)
-		r = bj_risk_rate(request, &work.findings, &report, err);
+		r = bj_risk_rate(&request, &work.findings, &report, err);
 	if (r == 0)
-		r = bj_report_build(request, &work.findings, &work.secrets, &report, err);
+		r = bj_report_build(&request, &work.findings, &work.secrets, &report, err);
 	if (r == 0) {
 		report.blocked_imports = BJ_TAKE_PTR(work.modules.items);
 		report.n_blocked_imports = work.modules.n;

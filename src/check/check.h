@@ -20,6 +20,7 @@ struct bj_check_request {
 	const char *const *blocked_imports; /* NULL-terminated; NULL: the built-in list */
 	uint32_t max_chars;                 /* 0: the built-in 10,000 */
 	uint32_t max_bytes;                 /* 0: four times max_chars */
+	bool decoded; /* @text was in the encoding that it declares, and is UTF-8 now */
 };
 
 /* What came out. Zero is a valid empty report. */

@@ -132,12 +132,12 @@ static bool check_cookie(const struct bj_check_request *r, const struct bj_encod
 	struct bj_cookie cookie;
 	char message[200];
 
-	if (r->language != BJ_LANG_PYTHON || !bj_cookie_find(r->text, r->size, &cookie) ||
-	    bj_cookie_is_harmless(&cookie, e))
+	if (r->language != BJ_LANG_PYTHON || r->decoded ||
+	    !bj_cookie_find(r->text, r->size, &cookie) || bj_cookie_is_harmless(&cookie, e))
 		return true;
 	snprintf(message, sizeof(message),
-		 "The script declares the encoding %.40s; save it as UTF-8 and drop the "
-		 "declaration",
+		 "The script declares the encoding %.40s and cannot be read by it; save it as "
+		 "UTF-8 and drop the declaration",
 		 cookie.name);
 	bj_findings_add(findings, &RULES[CODING], cookie.start, cookie.end, message);
 	return false;

@@ -5,6 +5,7 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/utf8.h"
+#include "check/decode.h"
 #include "check/place.h"
 
 #include <ctype.h>
@@ -305,9 +306,9 @@ static char *syntax_message(const struct bj_check_request *request, uint32_t lin
 	return text;
 }
 
-int bj_report_add_syntax(const struct bj_checker *checker, const struct bj_check_request *request,
-			 struct bj_report *report, uint32_t line, uint32_t column,
-			 const char *message, struct bj_err *err)
+static int add_syntax(const struct bj_checker *checker, const struct bj_check_request *request,
+		      struct bj_report *report, uint32_t line, uint32_t column, const char *message,
+		      struct bj_err *err)
 {
 	struct bj_spans spans = { 0 };
 	const int r = bj_secrets_find(bj_checker_secrets(checker),
@@ -345,4 +346,16 @@ int bj_report_add_syntax(const struct bj_checker *checker, const struct bj_check
 	return set_verdict(report) < 0
 		       ? bj_err_set(err, BJ_E_SYSTEM, ENOMEM, "cannot report on the script")
 		       : 0;
+}
+
+int bj_report_add_syntax(const struct bj_checker *checker, const struct bj_check_request *asked,
+			 struct bj_report *report, uint32_t line, uint32_t column,
+			 const char *message, struct bj_err *err)
+{
+	struct bj_check_request request;
+	AUTO_FREE char *decoded = NULL;
+
+	if (bj_decode(asked, &request, &decoded) < 0)
+		return bj_err_set(err, BJ_E_SYSTEM, ENOMEM, "cannot report on the script");
+	return add_syntax(checker, &request, report, line, column, message, err);
 }

@@ -4,10 +4,9 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "check/python.h"
-#include "check/squeeze.h"
+#include "check/sh_mend.h"
 #include "check/tree_memory.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <time.h>
 #include <tree_sitter/api.h>
@@ -42,66 +41,36 @@ static TSTree *parse(TSParser *parser, const char *text, size_t size)
 	return tree;
 }
 
-static bool is_name(char c)
-{
-	return isalnum((unsigned char)c) || c == '_';
-}
-
-/* "for NAME do": where its last blank is; 0: it is something else. */
-static size_t for_do(const char *s, size_t left)
-{
-	size_t i = 4;
-
-	if (left < 8 || memcmp(s, "for ", 4) != 0)
-		return 0;
-	while (i < left && is_name(s[i]))
-		i++;
-	if (i == 4 || i + 3 >= left || memcmp(s + i, " do", 3) != 0 || is_name(s[i + 3]))
-		return 0;
-	return i;
-}
-
-/* What bash accepts and the grammar does not, written in another way of the same length, so that
- * every byte stays where it is: "<>", "for x do", "= ~". NULL: there is none of it. */
-static char *mend(const char *text, size_t size)
-{
-	char *copy = malloc(size + 1);
-	bool changed = false;
-
-	if (!copy)
-		return NULL;
-	memcpy(copy, text, size);
-	copy[size] = '\0';
-	for (size_t i = 0; i + 3 < size; i++) {
-		const size_t blank = for_do(text + i, size - i);
-
-		if (!memcmp(text + i, "<>", 2))
-			copy[i + 1] = ' ';
-		else if (!memcmp(text + i, "= ~", 3))
-			copy[i + 2] = 'h';
-		else if (blank && (!i || !is_name(text[i - 1])))
-			copy[i + blank] = ';';
-		else
-			continue;
-		changed = true;
-	}
-	if (changed)
-		return copy;
-	free(copy);
-	return NULL;
-}
-
 /* When the text has errors that can be mended, and then has none, that is the tree. */
-static TSTree *parse_mended(TSParser *parser, const char *text, size_t size)
+static TSTree *parse_mended(TSParser *parser, const struct bj_squeezed *mended)
 {
-	AUTO_FREE char *mended = mend(text, size);
-	TSTree *tree = NULL;
-
-	if (!mended)
-		return NULL;
 	ts_parser_reset(parser);
-	tree = parse(parser, mended, size);
+
+	TSTree *tree = parse(parser, mended->text, mended->size);
+
 	return tree && !ts_node_has_error(ts_tree_root_node(tree)) ? tree : NULL;
+}
+
+static bool flatten(struct bj_tree *tree, TSParser *parser, const TSTree *parsed,
+		    const struct bj_squeezed *text)
+{
+	const bool mend =
+		tree->language == BJ_LANG_BASH && ts_node_has_error(ts_tree_root_node(parsed));
+
+	for (unsigned step = 0; mend && step < BJ_SH_MENDS; step++) {
+		struct bj_squeezed mended = { 0 };
+
+		if (!bj_sh_mend(text, step, &mended))
+			continue;
+
+		const TSTree *better = parse_mended(parser, &mended);
+		const bool ok = better && bj_tree_flatten(better, mended.places, tree);
+
+		bj_squeezed_done(&mended);
+		if (better)
+			return ok;
+	}
+	return bj_tree_flatten(parsed, text->places, tree);
 }
 
 /* What tree-sitter makes here goes with its memory: nothing is deleted piece by piece. */
@@ -120,13 +89,7 @@ static int parse_into(struct bj_tree *tree, const struct bj_squeezed *text, stru
 		tree->gave_up = true;
 		return 0;
 	}
-	if (!python && ts_node_has_error(ts_tree_root_node(parsed))) {
-		TSTree *mended = parse_mended(parser, text->text, text->size);
-
-		if (mended)
-			parsed = mended;
-	}
-	if (!bj_tree_flatten(parsed, text->places, tree))
+	if (!flatten(tree, parser, parsed, text))
 		return bj_err_set(err, BJ_E_SYSTEM, ENOMEM, "cannot keep the syntax tree");
 	return 0;
 }

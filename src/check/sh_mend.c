@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "check/sh_mend.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Each of these was met in scripts of a Linux system. They are tried only on a text with errors,
+ * and count only when none is left. No two words become one, and no byte but those that are
+ * written anew comes into a string or out of one; so whatever a wrong guess does, it hides no
+ * command in a string and no word from its command. */
+
+struct mend {
+	const char *s;
+	const uint32_t *places;
+	size_t size;
+	struct bj_squeezed *out;
+	bool changed;
+	bool in_backquotes;
+};
+
+static char at(const struct mend *m, size_t i)
+{
+	return i < m->size ? m->s[i] : '\0';
+}
+
+static void put(struct mend *m, char c, size_t from)
+{
+	m->out->places[m->out->size] = m->places[from];
+	m->out->text[m->out->size++] = c;
+}
+
+static bool is_name(char c)
+{
+	return isalnum((unsigned char)c) || c == '_';
+}
+
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t';
+}
+
+/* "for NAME do": the grammar wants a semicolon. */
+static size_t mend_for(struct mend *m, size_t i)
+{
+	size_t end = i + 4;
+
+	if (strncmp(m->s + i, "for ", 4) != 0 || (i && is_name(m->s[i - 1])))
+		return 0;
+	while (is_name(at(m, end)))
+		end++;
+	if (end == i + 4 || strncmp(m->s + end, " do", 3) != 0 || is_name(at(m, end + 3)))
+		return 0;
+	for (size_t k = i; k < end; k++)
+		put(m, m->s[k], k);
+	put(m, ';', end);
+	return end - i;
+}
+
+/* "<>", "<<\WORD" and "= ~" */
+static size_t mend_pairs(struct mend *m, size_t i)
+{
+	const bool both = strncmp(m->s + i, "<>", 2) == 0;
+	const bool here = strncmp(m->s + i, "<<\\", 3) == 0;
+	const size_t n = both ? 2 : 3;
+
+	if (!both && !here && strncmp(m->s + i, "= ~", 3) != 0)
+		return 0;
+	for (size_t k = i; k + 1 < i + n; k++)
+		put(m, m->s[k], k);
+	put(m, both || here ? ' ' : 'h', i + n - 1);
+	return n;
+}
+
+/* Backquotes as "$(" and ")", unless there is a backslash in between: that means something else
+ * there. */
+static size_t mend_backquote(struct mend *m, size_t i)
+{
+	if (m->s[i] != '`' || (i && m->s[i - 1] == '\\'))
+		return 0;
+	if (!m->in_backquotes) {
+		const char *end = strchr(m->s + i + 1, '`');
+
+		if (!end || memchr(m->s + i, '\\', (size_t)(end - m->s) - i))
+			return 0;
+		put(m, '$', i);
+	}
+	put(m, m->in_backquotes ? ')' : '(', i);
+	m->in_backquotes = !m->in_backquotes;
+	return 1;
+}
+
+/* "\(" and its like as "'('"; as a word of its own, which only test and find have, as nothing. */
+static size_t mend_escape(struct mend *m, size_t i)
+{
+	if (m->s[i] != '\\' || !at(m, i + 1) || !strchr("();&|<>", at(m, i + 1)) ||
+	    (i && m->s[i - 1] == '\\'))
+		return 0;
+
+	const bool alone =
+		i && is_blank(m->s[i - 1]) && is_blank(at(m, i + 2)) && strchr("()", m->s[i + 1]);
+
+	put(m, alone ? ' ' : '\'', i);
+	put(m, alone ? ' ' : m->s[i + 1], i + 1);
+	put(m, alone ? ' ' : '\'', i + 1);
+	return 2;
+}
+
+/* A "$" that expands nothing: "s/.$//". */
+static size_t mend_dollar(struct mend *m, size_t i)
+{
+	if (m->s[i] != '$' || !at(m, i + 1) || !strchr("/)\\.,:% \n", at(m, i + 1)))
+		return 0;
+	put(m, '.', i);
+	return 1;
+}
+
+/* Where the parenthesis at @i ends; 0: nowhere. Quotes hide parentheses. */
+static size_t closing(const struct mend *m, size_t i)
+{
+	size_t depth = 0;
+	char quote = '\0';
+
+	for (; i < m->size; i++) {
+		const char c = m->s[i];
+
+		if (c == '\\' && quote != '\'')
+			i++;
+		else if (quote)
+			quote = c == quote ? '\0' : quote;
+		else if (c == '\'' || c == '"')
+			quote = c;
+		else if (c == '(')
+			depth++;
+		else if (c == ')' && --depth == 0)
+			return i;
+	}
+	return 0;
+}
+
+/* "((a) | b)" is a group in a group; the grammar takes "((" for arithmetic. */
+static size_t mend_groups(struct mend *m, size_t i)
+{
+	if (strncmp(m->s + i, "((", 2) != 0 || (i && (m->s[i - 1] == '$' || m->s[i - 1] == '(')))
+		return 0;
+
+	const size_t inner = closing(m, i + 1);
+
+	if (!inner || at(m, inner + 1) == ')')
+		return 0;
+	put(m, '(', i);
+	put(m, ' ', i);
+	put(m, '(', i + 1);
+	return 2;
+}
+
+/* Whether a command may begin at @i. */
+static bool starts_command(const struct mend *m, size_t i)
+{
+	while (i && is_blank(m->s[i - 1]))
+		i--;
+	if (!i)
+		return true;
+	if (m->s[i - 1] == '\n')
+		return i < 2 || m->s[i - 2] != '\\';
+	return strchr(";&|({", m->s[i - 1]) != NULL;
+}
+
+/* The end of the value at @i when it is a plain word, a plain string or one $(...); else 0. */
+static size_t value_end(const struct mend *m, size_t i)
+{
+	size_t end = i;
+
+	if (strncmp(m->s + i, "$(", 2) == 0) {
+		end = closing(m, i + 1);
+		return end && !memmem(m->s + i, end - i, "case", 4) ? end + 1 : 0;
+	}
+	if (m->s[i] == '"') {
+		end = i + 1 + strcspn(m->s + i + 1, "\"\\`$(\n");
+		return at(m, end) == '"' ? end + 1 : 0;
+	}
+	return i + strspn(m->s + i, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+				    "0123456789_./:$@%+,-");
+}
+
+/* "NAME=value 2>file" is an assignment and a redirection, without a command. */
+static size_t mend_assignment(struct mend *m, size_t i)
+{
+	size_t name = i;
+
+	while (is_name(at(m, name)))
+		name++;
+	if (name == i || at(m, name) != '=' || isdigit((unsigned char)m->s[i]) ||
+	    !starts_command(m, i))
+		return 0;
+
+	const size_t end = value_end(m, name + 1);
+	size_t next = end;
+
+	if (!end)
+		return 0;
+	while (is_blank(at(m, next)))
+		next++;
+	if (next == end)
+		return 0;
+	while (isdigit((unsigned char)at(m, next)))
+		next++;
+	if ((at(m, next) != '<' && at(m, next) != '>') || at(m, next + 1) == '(')
+		return 0;
+	for (size_t k = i; k < end; k++)
+		put(m, m->s[k], k);
+	put(m, ';', end);
+	return end - i;
+}
+
+/* "<<WORD" without a command. */
+static size_t mend_here(struct mend *m, size_t i)
+{
+	if (strncmp(m->s + i, "<<", 2) != 0 || at(m, i + 2) == '<' || (i && m->s[i - 1] == '<') ||
+	    !starts_command(m, i))
+		return 0;
+	put(m, ':', i);
+	put(m, ' ', i);
+	put(m, '<', i);
+	put(m, '<', i + 1);
+	if (at(m, i + 2) != '\\')
+		return 2;
+	put(m, ' ', i + 2);
+	return 3;
+}
+
+/* The later ones are tried only when the earlier ones alone do not help. */
+static size_t (*const WAYS[])(struct mend *, size_t) = {
+	mend_here,       mend_for,    mend_pairs,  mend_groups,
+	mend_assignment, mend_escape, mend_dollar, mend_backquote,
+};
+
+enum { N_WAYS = sizeof(WAYS) / sizeof(WAYS[0]) };
+
+_Static_assert(BJ_SH_MENDS == 3, "the steps of ways_of()");
+
+static size_t ways_of(unsigned step)
+{
+	return step == 0 ? 5 : step == 1 ? N_WAYS - 1 : N_WAYS;
+}
+
+static void mend_all(struct mend *m, size_t ways)
+{
+	for (size_t i = 0; i < m->size;) {
+		size_t n = 0;
+
+		for (size_t w = 0; !n && w < ways; w++)
+			n = WAYS[w](m, i);
+		m->changed |= n > 0;
+		if (!n) {
+			put(m, m->s[i], i);
+			n = 1;
+		}
+		i += n;
+	}
+	m->out->text[m->out->size] = '\0';
+	m->out->places[m->out->size] = m->places[m->size];
+}
+
+bool bj_sh_mend(const struct bj_squeezed *text, unsigned step, struct bj_squeezed *ret)
+{
+	struct mend m = { .s = text->text, .places = text->places, .size = text->size, .out = ret };
+	/* No way makes more than twice as much. */
+	const size_t room = text->size * 2 + 1;
+
+	*ret = (struct bj_squeezed){ .text = malloc(room),
+				     .places = malloc(room * sizeof(*ret->places)) };
+	if (ret->text && ret->places)
+		mend_all(&m, ways_of(step));
+	if (!m.changed)
+		bj_squeezed_done(ret);
+	return m.changed;
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "unit.h"
+
+#include "base/cleanup.h"
+#include "check/check.h"
+
+/* VALD-04: what bash reads and the grammar does not is read all the same, and what reads it hides
+ * nothing. VALD-01: a declared encoding is read as CPython reads it. */
+
+static void check(enum bj_language language, const char *text, struct bj_report *ret)
+{
+	struct bj_checker *checker = NULL;
+	const struct bj_check_request request = {
+		.language = language, .text = text, .size = strlen(text), .imports = BJ_LAYER_WARN
+	};
+
+	assert_int_equal(bj_checker_new(NULL, &checker, NULL), 0);
+	assert_int_equal(bj_check(checker, &request, ret, NULL), 0);
+	bj_checker_free(checker);
+}
+
+static bool finds(const struct bj_report *report, const char *rule)
+{
+	for (size_t i = 0; i < report->n_findings; i++)
+		if (strcmp(report->findings[i].rule, rule) == 0)
+			return true;
+	return false;
+}
+
+static void odd_bash_is_read(void **state)
+{
+	static const char *const texts[] = {
+		"exec 3<>file",
+		"for x do echo; done",
+		"cat <<\\E ||\na\nE\necho",
+		"<<\\E\na\nE",
+		"x=$(ls) 2>/dev/null || true",
+		"x=1 2>/dev/null",
+		"x=\"a\" >file",
+		"d=${1:-`dirname $0`}",
+		"((gzip -x) | cat)",
+		"line=`echo $line| sed s/.$//`$x",
+		"lvs -S name=~\\(x$\\) -y",
+		"[ \\( ! -h \"$a$b\" -a \\( -d x \\) \\) ]",
+		"case \"$m\" in\n $x\\;*|*\\;$x) echo;;\nesac",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < BJ_ARRAY_SIZE(texts); i++) {
+		struct bj_report report = { 0 };
+
+		check(BJ_LANG_BASH, texts[i], &report);
+		if (finds(&report, "sh-unparsed"))
+			fail_msg("not read: %s", texts[i]);
+		bj_report_done(&report);
+	}
+}
+
+/* Each has something to mend, and something that must be found all the same. */
+static void mending_hides_nothing(void **state)
+{
+	static const char *const texts[] = {
+		"exec 3<>file; rm -rf /",
+		"x=$(rm -rf /) 2>/dev/null",
+		"x=$(case x in x)rm >y -rf /;; esac) 2>/dev/null\nexec 3<>f",
+		"exec 3<>f\nrm -rf \\\n a=b >x /",
+		"exec 3<>f\nrm -rf a=b >x /",
+		"exec 3<>f; A=1 >x rm -rf /",
+		"exec 3<>f\nrm '-rf' '/'",
+		"exec 3<>f\nx='`'; rm -rf /; y='`'",
+		"d=${1:-`rm -rf /`}",
+		"exec 3<>f\necho \\( \"$(rm -rf /)\" \\)",
+		"((rm -rf /) | cat)",
+		"<<E cat\n$(rm -rf /)\nE\nexec 3<>f",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < BJ_ARRAY_SIZE(texts); i++) {
+		struct bj_report report = { 0 };
+
+		check(BJ_LANG_BASH, texts[i], &report);
+		if (!finds(&report, "sh-rm-root") && !finds(&report, "sh-unparsed"))
+			fail_msg("hidden: %s", texts[i]);
+		bj_report_done(&report);
+	}
+}
+
+static void declared_encodings_are_read(void **state)
+{
+	struct bj_report report = { 0 };
+
+	(void)state;
+	check(BJ_LANG_PYTHON, "# coding: latin-1\nx = '\xe9\xe9'; eval(x)\n", &report);
+	assert_int_equal(report.n_findings, 1);
+	assert_string_equal(report.findings[0].rule, "py-eval");
+	assert_int_equal(report.findings[0].line, 2);
+	assert_int_equal(report.findings[0].column, 11);
+	assert_string_equal(report.findings[0].source, "x = 'éé'; eval(x)");
+	bj_report_done(&report);
+	/* In this encoding the byte is a letter of a name that Python reads as a plain one. */
+	check(BJ_LANG_PYTHON, "# coding: latin-1\nev\xaal('1')\n", &report);
+	assert_true(finds(&report, "py-eval"));
+	bj_report_done(&report);
+	check(BJ_LANG_PYTHON, "# vim: fileencoding=latin-1-unix\nx = '\xe9'\n", &report);
+	assert_false(report.blocked);
+	bj_report_done(&report);
+	check(BJ_LANG_PYTHON, "# coding: cp1252\nx = '\x81'\n", &report);
+	assert_true(report.blocked);
+	bj_report_done(&report);
+	check(BJ_LANG_PYTHON, "# coding: gbk\nx = '\xc4\xe3'\n", &report);
+	assert_true(report.blocked);
+	bj_report_done(&report);
+	check(BJ_LANG_PYTHON, "# coding: raw_unicode_escape\nx = '\xe9'\n", &report);
+	assert_true(report.blocked);
+	bj_report_done(&report);
+	check(BJ_LANG_PYTHON, "\xef\xbb\xbf# coding: latin-1\nx = 1\n", &report);
+	assert_true(report.blocked);
+	bj_report_done(&report);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(odd_bash_is_read),
+		cmocka_unit_test(mending_hides_nothing),
+		cmocka_unit_test(declared_encodings_are_read),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

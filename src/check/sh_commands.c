@@ -211,6 +211,27 @@ static void add_exec(struct bj_sh *sh, uint32_t node)
 		}
 }
 
+/* "rm >log -rf /": the grammar hangs words behind a redirection below it. */
+static void add_late_words(struct bj_sh *sh, uint32_t command, uint32_t from)
+{
+	const struct bj_node *nodes = sh->tree->nodes;
+
+	if (nodes[nodes[command].parent].kind != SH_REDIRECTED_STATEMENT)
+		return;
+	for (uint32_t r = nodes[command].next; r; r = nodes[r].next) {
+		bool target = nodes[r].kind == SH_FILE_REDIRECT;
+
+		for (uint32_t c = bj_node_child(sh->tree, r); c; c = nodes[c].next) {
+			if (sh->n_fields - from >= BJ_SH_FIELDS)
+				return;
+			if (nodes[c].field == SHF_ARGUMENT ||
+			    (nodes[c].field == SHF_DESTINATION && !target))
+				add_word(sh, c);
+			target &= nodes[c].field != SHF_DESTINATION;
+		}
+	}
+}
+
 static void read_command(struct bj_sh *sh, uint32_t node)
 {
 	const struct bj_tree *tree = sh->tree;
@@ -229,6 +250,7 @@ static void read_command(struct bj_sh *sh, uint32_t node)
 		    tree->nodes[node].kind == SH_DECLARATION_COMMAND)
 			add_word(sh, c);
 	}
+	add_late_words(sh, node, from);
 	add_command(sh, node, from, sh->n_fields, false);
 	if (sh->n_commands)
 		add_exec(sh, node);

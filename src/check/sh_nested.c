@@ -199,6 +199,75 @@ static int check_command(const struct bj_sh_pass *p, uint32_t at, struct bj_err 
 	return 0;
 }
 
+/* The end of the command that is written at @at, "`...`" or "$(...)"; @at: there is none. *@ret is
+ * where its text begins. */
+static size_t written_command(const char *s, size_t len, size_t at, size_t *ret)
+{
+	const bool quotes = s[at] == '`';
+	size_t depth = 1, i = at + (quotes ? 1 : 2);
+
+	if (!quotes && (s[at] != '$' || at + 1 >= len || s[at + 1] != '('))
+		return at;
+	*ret = i;
+	for (; i < len; i++) {
+		if (s[i] == '\\')
+			i++;
+		else if (quotes ? s[i] == '`' : s[i] == ')' && --depth == 0)
+			return i;
+		else if (s[i] == '(')
+			depth++;
+	}
+	return at;
+}
+
+/* The grammar takes some text for a plain word that bash looks for commands in: "${1:-`ls`}". */
+static int check_leaf(const struct bj_sh_pass *p, uint32_t node, struct bj_err *err)
+{
+	const struct bj_node *n = &p->tree->nodes[node];
+	const char *s = p->tree->text + n->start;
+	const size_t len = n->end - n->start;
+	size_t start;
+
+	if (n->kind == SH_RAW_STRING || n->kind == SH_ANSI_C_STRING || n->kind == SH_COMMENT ||
+	    n->kind == SH_HEREDOC_START || n->kind == SH_HEREDOC_END)
+		return 0;
+	for (size_t i = 0; i < len; i++) {
+		if (s[i] == '\\') {
+			i++;
+			continue;
+		}
+
+		const size_t end = written_command(s, len, i, &start);
+		const int r =
+			end == i ? 0
+				 : check_text(p, BJ_LANG_BASH, s + start, end - start, node, err);
+
+		if (r < 0)
+			return r;
+		i = end;
+	}
+	return 0;
+}
+
+static bool is_quoted_heredoc(const struct bj_tree *tree, uint32_t body)
+{
+	const uint32_t up = tree->nodes[body].parent;
+	const uint32_t start = bj_node_kind(tree, up, SH_HEREDOC_START);
+
+	return tree->nodes[body].kind == SH_HEREDOC_BODY && start &&
+	       strchr("'\"\\", tree->text[tree->nodes[start].start]);
+}
+
+static int check_leaves(const struct bj_sh_pass *p, struct bj_err *err)
+{
+	int r = 0;
+
+	for (uint32_t i = 0; i < p->tree->n_nodes && r >= 0; i++)
+		if (!bj_node_child(p->tree, i) && !is_quoted_heredoc(p->tree, i))
+			r = check_leaf(p, i, err);
+	return r;
+}
+
 int bj_sh_nested(const struct bj_sh_pass *p, struct bj_err *err)
 {
 	for (uint32_t i = 0; i < p->sh->n_commands; i++) {
@@ -207,5 +276,5 @@ int bj_sh_nested(const struct bj_sh_pass *p, struct bj_err *err)
 		if (r < 0)
 			return r;
 	}
-	return 0;
+	return check_leaves(p, err);
 }

@@ -84,6 +84,8 @@ struct bj_settings {
 	char *bash;                        /* native.bash */
 	char *cgroup;                      /* native.cgroup: parent to use; NULL: find one */
 	uint32_t uid_base, uid_count;      /* native.uid_base, native.uid_count */
+	uint64_t all_memory;               /* native.all_memory; 0: derived */
+	uint32_t all_cpu_milli, all_pids;  /* native.all_cpus, native.all_pids (0: derived) */
 	enum bj_proc_mode proc;            /* native.proc */
 	uint32_t warm_slots;               /* warm.slots */
 	uint32_t warm_heavy_slots;         /* warm.heavy_slots */

@@ -131,6 +131,13 @@ const struct bj_setting bj_table[] = {
 	{ "native.uid_count", BJ_T_COUNT, AT(uid_count), 3, 1048576, .value = UID_COUNT,
 	  .help = "How many user ids from uid_base on belong to belljar: one for itself, and two "
 		  "for each run under way." },
+	{ "native.all_memory", BJ_T_SIZE, AT(all_memory), 0, 64 * TIB, .value = "0",
+	  .help = "Memory of all runs of one belljar together. 0: nine tenths of the machine's." },
+	{ "native.all_cpus", BJ_T_CPUS, AT(all_cpu_milli), 10, 1024000, .value = "1024",
+	  .help = "CPUs of all runs of one belljar together. 1024: all there are." },
+	{ "native.all_pids", BJ_T_COUNT, AT(all_pids), 0, 4194304, .value = "0",
+	  .help = "Processes and threads of all runs of one belljar together. 0: half of what the "
+		  "machine allows." },
 	{ "native.proc", BJ_T_CHOICE, AT(proc), .choices = PROCS, .value = "pid",
 	  .help = "What /proc shows inside. pid shows only the processes of the run, compat the "
 		  "usual files too, none leaves it out." },

@@ -29,19 +29,32 @@ struct bj_cgroup_stats {
 	uint64_t pids_hits; /* forks refused by the limit */
 };
 
-/* Find the hierarchies, make the owner's directories (below @parent, or below the caller's own
- * cgroup when NULL), and sweep what dead owners left. -BJ_E_UNSUPPORTED when this process may not
- * make cgroups here; the message says what to do. The caller frees *@ret. */
-int bj_cgroups_new(const char *parent, struct bj_cgroups **ret, struct bj_err *err);
-void bj_cgroups_free(struct bj_cgroups *groups); /* removes the directories; NULL is fine */
+/* Find the hierarchies and make what a launcher must be born in: the owner's directory of the v2
+ * hierarchy, below @parent, or below the caller's own cgroup when NULL. Root gives all directories
+ * to @uid (user and group; -1: nobody), so that a launcher that has given up root can go on making
+ * jars in them. -BJ_E_UNSUPPORTED when this process may not make cgroups here; the message says
+ * what to do. The caller frees *@ret. */
+int bj_cgroups_new(const char *parent, uid_t uid, struct bj_cgroups **ret, struct bj_err *err);
 
-/* Root gives the owner's directories to @id (user and group), so that a launcher that has given
- * up root can go on making jars in them. */
-int bj_cgroups_delegate(struct bj_cgroups *groups, uid_t id, struct bj_err *err);
+/* Make the rest, which a launcher that is coming up does not need yet; cap what all jars may have
+ * together (0: no cap); and sweep what dead owners left. */
+int bj_cgroups_complete(struct bj_cgroups *groups, const struct bj_cgroup_limits *all,
+			struct bj_err *err);
+void bj_cgroups_free(struct bj_cgroups *groups); /* removes the directories; NULL is fine */
 
 /* Where that launcher is to be born, for CLONE_INTO_CGROUP: birth in a cgroup needs rights over
  * where the parent is, and to move there takes milliseconds. -1: anywhere. Borrowed. */
 int bj_cgroups_nursery(const struct bj_cgroups *groups);
+
+/* What another process needs to make jars there: what is told, and the directories for leaves in
+ * the order of enum bj_hier, -1 where there is none (borrowed, and taken by the other side). The
+ * copy owns no directories of its own; it is not freed. */
+struct bj_cgroups_news {
+	uint32_t version, swept, cpu_milli;
+};
+struct bj_cgroups_news bj_cgroups_tell(const struct bj_cgroups *groups);
+const int *bj_cgroups_rooms(const struct bj_cgroups *groups);
+struct bj_cgroups *bj_cgroups_adopt(const struct bj_cgroups_news *news, const int *rooms_take);
 
 int bj_cgroups_version(const struct bj_cgroups *groups); /* 1 or 2 */
 unsigned int bj_cgroups_swept(const struct bj_cgroups *groups);
@@ -74,6 +87,12 @@ int bj_cgroup_join(const struct bj_cgroup *cg, struct bj_err *err);
 /* A descriptor that becomes readable when a v1 jar ran out of memory; -1 on v2, where the kernel
  * ends the whole jar by itself. Borrowed. */
 int bj_cgroup_oom_fd(const struct bj_cgroup *cg);
+
+/* How many processes of the leaf the kernel has killed for want of memory. */
+uint64_t bj_cgroup_oom_kills(const struct bj_cgroup *cg);
+
+/* After a word from that descriptor: whether this leaf is meant. */
+bool bj_cgroup_is_out_of_memory(const struct bj_cgroup *cg);
 
 /* How often a fork was refused because of the limit. The kernel tells nobody on v1: ask. */
 uint64_t bj_cgroup_pids_hits(const struct bj_cgroup *cg);

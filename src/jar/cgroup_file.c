@@ -49,7 +49,7 @@ uint64_t bj_cgfile_read_number(int dir_fd, const char *file, const char *key)
 	char text[4096];
 	const size_t len = strlen(key);
 
-	if (dir_fd < 0 || !bj_cgfile_read(dir_fd, file, text, sizeof(text)))
+	if (dir_fd == -1 || !bj_cgfile_read(dir_fd, file, text, sizeof(text)))
 		return 0;
 	for (const char *p = text; p; p = strchr(p, '\n')) {
 		p += *p == '\n';
@@ -59,4 +59,32 @@ uint64_t bj_cgfile_read_number(int dir_fd, const char *file, const char *key)
 			break;
 	}
 	return 0;
+}
+
+int bj_cgfile_write_quota(int dir_fd, bool v2, uint32_t milli, struct bj_err *err)
+{
+	enum { PERIOD_US = 100000, LEAST_US = 1000 };
+	const uint64_t wanted = (uint64_t)milli * PERIOD_US / 1000;
+	const uint64_t quota = wanted < LEAST_US ? LEAST_US : wanted;
+	char text[48];
+
+	if (!v2)
+		return bj_cgfile_write_number(dir_fd, "cpu.cfs_quota_us", quota, err);
+	snprintf(text, sizeof(text), "%llu %d", (unsigned long long)quota, PERIOD_US);
+	return bj_cgfile_write(dir_fd, "cpu.max", text, err);
+}
+
+bool bj_cgfile_has_word(const char *list, const char *word)
+{
+	static const char space[] = " \t\n";
+	const size_t len = strlen(word);
+
+	for (const char *p = list + strspn(list, space); *p; p += strspn(p, space)) {
+		const size_t n = strcspn(p, space);
+
+		if (n == len && memcmp(p, word, n) == 0)
+			return true;
+		p += n;
+	}
+	return false;
 }

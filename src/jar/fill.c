@@ -2,6 +2,7 @@
 
 /* How the script's process gets into its jar: from nothing, or from a zygote. */
 
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/fd.h"
@@ -34,91 +35,122 @@ void bj_jar_attach(struct bj_jar *jar, const struct bj_wire_launch *run, const i
 struct cold {
 	struct bj_seal_script script;
 	const struct bj_cgroup *cgroup;
-	int init_pidfd, pid_fd, report_fd;
+	int init_pidfd, pid_ns, pid_fd, report_fd, go_fd;
 };
 
-static int join(const struct cold *cold, struct bj_err *err)
+__attribute__((noreturn)) static void complain(const struct cold *cold, const struct bj_err *err)
 {
-	if (cold->cgroup && bj_cgroup_join(cold->cgroup, err) < 0)
-		return -err->code;
-	if (setns(cold->init_pidfd, (int)bj_seal_namespaces()) < 0)
-		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot join the jar");
-	return 0;
-}
+	const struct bj_seal_report report = { .failed = 1, .err = *err };
 
-/* In the helper: join everything, fork the script's process, tell its pid, end. */
-__attribute__((noreturn)) static void help(const struct cold *cold)
-{
-	struct bj_seal_report report = { .failed = 1 };
-
-	if (join(cold, &report.err) == 0) {
-		/* glibc's fork: after a raw clone its idea of the thread would be wrong in the
-		 * child. */
-		const pid_t pid = fork();
-
-		if (pid == 0)
-			bj_seal_script(&cold->script, cold->report_fd);
-		if (pid > 0 && write(cold->pid_fd, &pid, sizeof(pid)) == sizeof(pid))
-			_exit(0);
-		bj_err_set(&report.err, BJ_E_SYSTEM, errno, "cannot fork into the jar");
-	}
 	bj_fd_write_all(cold->report_fd, &report, sizeof(report));
 	_exit(1);
 }
 
-static int make_pipes(struct bj_jar *jar, int *ret_pid, int *ret_report, struct bj_err *err)
+/* In the script's process: wait until the jar is built and the script is in it, then enter. */
+__attribute__((noreturn)) static void enter(const struct cold *cold)
 {
-	int pid_pipe[2], report_pipe[2];
+	const uint64_t rest = bj_seal_namespaces() & ~(uint64_t)CLONE_NEWPID;
+	struct bj_err err = { 0 };
+	char go;
 
-	if (pipe2(pid_pipe, O_CLOEXEC) < 0)
-		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot make a pipe");
-	if (pipe2(report_pipe, O_CLOEXEC) < 0) {
-		close(pid_pipe[0]);
-		close(pid_pipe[1]);
-		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot make a pipe");
+	if (read(cold->go_fd, &go, 1) != 1)
+		_exit(1); /* there will be no run */
+	if (setns(cold->init_pidfd, (int)rest) == 0)
+		bj_seal_script(&cold->script, cold->report_fd);
+	bj_err_set(&err, BJ_E_SYSTEM, errno, "cannot join the jar");
+	complain(cold, &err);
+}
+
+/* In the helper: join the cgroup, fork the script's process into the jar's pid namespace, tell its
+ * pid, end. */
+__attribute__((noreturn)) static void help(const struct cold *cold)
+{
+	struct bj_err err = { 0 };
+
+	if (cold->cgroup && bj_cgroup_join(cold->cgroup, &err) < 0)
+		complain(cold, &err);
+	if ((bj_seal_namespaces() & CLONE_NEWPID) && setns(cold->pid_ns, CLONE_NEWPID) < 0) {
+		bj_err_set(&err, BJ_E_SYSTEM, errno, "cannot join the jar");
+		complain(cold, &err);
 	}
-	jar->watch[BJ_JAR_EV_PID] = pid_pipe[0];
-	jar->watch[BJ_JAR_EV_REPORT] = report_pipe[0];
-	*ret_pid = pid_pipe[1];
-	*ret_report = report_pipe[1];
+
+	/* glibc's fork: after a raw clone its idea of the thread would be wrong in the child. */
+	const pid_t pid = fork();
+
+	if (pid == 0)
+		enter(cold);
+	if (pid > 0 && write(cold->pid_fd, &pid, sizeof(pid)) == sizeof(pid))
+		_exit(0);
+	bj_err_set(&err, BJ_E_SYSTEM, errno, "cannot fork into the jar");
+	complain(cold, &err);
+}
+
+static int make_pipe(int *ret_read, int *ret_write, struct bj_err *err)
+{
+	int ends[2];
+
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot make a pipe");
+	*ret_read = ends[0];
+	*ret_write = ends[1];
 	return 0;
 }
 
 /* Start the helper; whatever becomes of it is told by its pipes. */
 static int start_helper(struct bj_jar *jar, struct cold *cold, struct bj_err *err)
 {
-	const int r = make_pipes(jar, &cold->pid_fd, &cold->report_fd, err);
-	int pidfd = -1;
+	AUTO_FD int pid_fd = -1, report_fd = -1, go_fd = -1, pidfd = -1;
+	int r = make_pipe(&jar->watch[BJ_JAR_EV_PID], &pid_fd, err);
 
+	if (r == 0)
+		r = make_pipe(&jar->watch[BJ_JAR_EV_REPORT], &report_fd, err);
+	if (r == 0)
+		r = make_pipe(&go_fd, &jar->go_fd, err);
 	if (r < 0)
 		return r;
 	cold->cgroup = jar->cgroup;
 	cold->init_pidfd = jar->watch[BJ_JAR_EV_INIT];
-	jar->phase = BJ_JAR_FILLING;
+	/* A jar that was built for whoever comes is past hiding anything. */
+	cold->pid_ns = jar->pid_ns >= 0 ? jar->pid_ns : jar->watch[BJ_JAR_EV_INIT];
+	cold->pid_fd = pid_fd;
+	cold->report_fd = report_fd;
+	cold->go_fd = go_fd;
 	jar->helper_pid =
 		bj_sys_clone3(0, &pidfd, jar->cgroup ? bj_cgroup_birth_fd(jar->cgroup) : -1);
-	if (jar->helper_pid == 0)
+	if (jar->helper_pid == 0) {
+		close(jar->go_fd);
 		help(cold);
-	close(cold->pid_fd);
-	close(cold->report_fd);
-	if (pidfd >= 0)
-		close(pidfd);
+	}
 	if (jar->helper_pid < 0)
 		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot start the jar's helper");
 	return 0;
 }
 
-int bj_jar_fill_cold(struct bj_jar *jar, const struct bj_jar_ground *ground, struct bj_err *err)
+/* Let the script's process enter. One that died meanwhile has said why, or its end says it. */
+static void let_enter(struct bj_jar *jar)
 {
-	const struct bj_cgroup_limits limits = { .memory = jar->run.memory,
-						 .cpu_milli = jar->run.cpu_milli,
-						 .pids = jar->run.pids };
+	jar->phase = BJ_JAR_FILLING;
+	(void)!bj_fd_write_quiet(jar->go_fd, "g", 1);
+	close(bj_take_fd(&jar->go_fd));
+}
+
+/* The CPU time that a run can use until its deadline, rounded up. */
+static uint32_t cpu_seconds(const struct bj_wire_launch *run)
+{
+	const uint64_t s = (run->timeout_ns / 1000000u * run->cpu_milli + 999999u) / 1000000u + 1;
+
+	return s > UINT32_MAX ? UINT32_MAX : (uint32_t)s;
+}
+
+int bj_jar_start_cold(struct bj_jar *jar, const struct bj_jar_ground *ground, struct bj_err *err)
+{
 	struct cold cold = {
 		.script = { .language = jar->language,
 			    .check_only = jar->run.flags & BJ_WIRE_CHECK_ONLY,
 			    .limits = { .tmp_size = jar->tmp_size,
 					.pids = jar->run.pids,
-					.pids_cgroup = jar->cgroup != NULL },
+					.pids_cgroup = jar->cgroup != NULL,
+					.cpu_seconds = jar->cgroup ? 0 : cpu_seconds(&jar->run) },
 			    .stdin_fd = jar->fds[BJ_WIRE_FD_STDIN],
 			    .stdout_fd = jar->fds[BJ_WIRE_FD_STDOUT],
 			    .stderr_fd = jar->fds[BJ_WIRE_FD_STDERR],
@@ -128,9 +160,20 @@ int bj_jar_fill_cold(struct bj_jar *jar, const struct bj_jar_ground *ground, str
 			    .python = ground->python,
 			    .bash = ground->bash },
 	};
-	int r = bj_script_put(jar->files_fd, jar->fds[BJ_WIRE_FD_SCRIPT], jar->language,
-			      jar->init_uid, err);
 
+	return start_helper(jar, &cold, err);
+}
+
+int bj_jar_fill_cold(struct bj_jar *jar, const struct bj_jar_ground *ground, struct bj_err *err)
+{
+	const struct bj_cgroup_limits limits = { .memory = jar->run.memory,
+						 .cpu_milli = jar->run.cpu_milli,
+						 .pids = jar->run.pids };
+	int r = jar->go_fd < 0 ? bj_jar_start_cold(jar, ground, err) : 0;
+
+	if (r == 0)
+		r = bj_script_put(jar->files_fd, jar->fds[BJ_WIRE_FD_SCRIPT], jar->language,
+				  jar->init_uid, err);
 	/* A jar that was built ahead of time has the limits of the settings. */
 	if (r == 0 && jar->cgroup)
 		r = bj_cgroup_change(jar->cgroup, &jar->cgroup_limits, &limits, err);
@@ -138,7 +181,8 @@ int bj_jar_fill_cold(struct bj_jar *jar, const struct bj_jar_ground *ground, str
 		return r;
 	jar->started = bj_clock_now();
 	jar->deadline = jar->started + jar->run.timeout_ns;
-	return start_helper(jar, &cold, err);
+	let_enter(jar);
+	return 0;
 }
 
 int bj_jar_fill_bash(struct bj_jar *jar, const struct bj_jar_ground *ground, int library_fd,
@@ -174,6 +218,8 @@ int bj_jar_fill_bash(struct bj_jar *jar, const struct bj_jar_ground *ground, int
 	const int r = start_helper(jar, &cold, err);
 
 	close(pair[1]);
+	if (r == 0)
+		let_enter(jar);
 	return r;
 }
 

@@ -10,16 +10,11 @@
 #include "jar/layers.h"
 #include "jar/rlimits.h"
 #include "jar/script.h"
-#include "jar/sys.h"
-#include "jar/userns.h"
 #include "jar/watchdog.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
-#include <sched.h>
 #include <signal.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/pidfd.h>
@@ -72,110 +67,10 @@ void bj_jar_init(struct bj_jar *jar, int epoll)
 	for (int i = 0; i < BJ_WIRE_FD_FIXED; i++)
 		jar->fds[i] = -1;
 	jar->out_fd = jar->filter_fd = jar->files_fd = -1;
+	jar->pid_ns = jar->go_fd = -1;
 }
 
-/* --- building --------------------------------------------------------------------------------- */
-
-static int make_cgroup(struct bj_jar *jar, const struct bj_jar_ground *ground, struct bj_err *err)
-{
-	char name[32];
-
-	if (!ground->cgroups)
-		return 0;
-	snprintf(name, sizeof(name), "jar-%llu", (unsigned long long)jar->serial);
-
-	const int r = bj_cgroup_new(ground->cgroups, name, &jar->cgroup_limits, &jar->cgroup, err);
-
-	if (r < 0)
-		return r;
-	jar->reply.cgroup_version = (uint8_t)bj_cgroups_version(ground->cgroups);
-	jar->reply.layers |= BJ_LAYERS_CGROUP;
-	jar->watch[BJ_JAR_EV_OOM] = bj_cgroup_oom_fd(jar->cgroup);
-	return 0;
-}
-
-/* Two kernel uids per jar, init's and the script's, that no other live jar has. */
-static struct bj_userns_ids pick_ids(const struct bj_jar *jar, const struct bj_jar_ground *ground)
-{
-	if (!ground->own_uids)
-		return (struct bj_userns_ids){ .script = BJ_JAR_UID, .shared = true };
-
-	const uint32_t first = 1 + 2 * (jar->index % (ground->uid_count / 2));
-
-	return (struct bj_userns_ids){ .init = first, .script = first + 1 };
-}
-
-static int start_init(struct bj_jar *jar, const struct bj_jar_ground *ground, struct bj_err *err)
-{
-	const struct bj_userns_ids ids = pick_ids(jar, ground);
-
-	jar->init_uid = ids.shared ? ids.script : ids.init;
-
-	const bool inputs = jar->has_run && (jar->run.flags & BJ_WIRE_HAS_INPUTS);
-	const struct bj_seal_build plan = {
-		.tmp_size = jar->tmp_size,
-		.proc = ground->proc,
-		.spec_fd = inputs ? jar->fds[BJ_WIRE_FD_SPEC] : -1,
-		.init_uid = ground->own_uids ? 0 : BJ_JAR_UID,
-		.init_exe = ground->init_exe,
-	};
-	int sync[2];
-
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sync) < 0)
-		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot make a socket pair");
-	jar->init_pid = bj_sys_clone3(bj_seal_namespaces(), &jar->watch[BJ_JAR_EV_INIT], -1);
-	if (jar->init_pid == 0) {
-		close(sync[0]);
-		bj_seal_init(&plan, sync[1]);
-	}
-	close(sync[1]);
-	jar->watch[BJ_JAR_EV_SYNC] = sync[0];
-	if (jar->init_pid < 0)
-		return bj_err_set(err, BJ_E_UNSUPPORTED, errno,
-				  "cannot make namespaces; run `belljar doctor`");
-
-	const int r =
-		bj_layer_faulty(BJ_LAYER_USER_NS) ? 0 : bj_userns_map(jar->init_pid, &ids, err);
-
-	if (r == 0 && send(sync[0], "g", 1, MSG_NOSIGNAL) != 1)
-		return bj_err_set(err, BJ_E_SYSTEM, errno, "the jar's init died");
-	return r;
-}
-
-/* What the settings require and the jar does not have, as words. */
-static int check_required(const struct bj_jar *jar, uint64_t required, struct bj_err *err)
-{
-	const uint64_t missing = required & ~jar->reply.layers;
-
-	for (int id = 0; id < BJ_LAYER_COUNT; id++)
-		if (missing & BJ_LAYER_BIT(id))
-			return bj_err_set(err, BJ_E_UNSUPPORTED, 0,
-					  "this machine does not enforce %s; run `belljar doctor` "
-					  "for the fix, or accept less with native.require: basic",
-					  bj_layer_name((enum bj_layer_id)id));
-	return 0;
-}
-
-int bj_jar_build(struct bj_jar *jar, const struct bj_jar_ground *ground,
-		 const struct bj_jar_shape *shape, struct bj_err *err)
-{
-	jar->phase = BJ_JAR_BUILDING;
-	jar->cgroup_limits = shape->limits;
-	jar->tmp_size = shape->tmp_size;
-	jar->reply.magic = BJ_WIRE_MAGIC;
-	jar->reply.own_uid = ground->own_uids;
-	jar->deadline = bj_clock_now() + BJ_JAR_BUILD_NS;
-
-	/* Init stays outside the cgroup, so that it is neither throttled nor killed for want of
-	 * memory. It comes up while the cgroup is made. */
-	int r = start_init(jar, ground, err);
-
-	if (r == 0)
-		r = make_cgroup(jar, ground, err);
-	if (r == 0)
-		r = check_required(jar, ground->required & BJ_LAYERS_CGROUP, err);
-	return r;
-}
+/* --- its run ---------------------------------------------------------------------------------- */
 
 void bj_jar_move_run(struct bj_jar *from, struct bj_jar *to)
 {
@@ -290,6 +185,8 @@ void bj_jar_tick(struct bj_jar *jar)
 		return;
 	if (jar->cgroup && bj_cgroup_pids_hits(jar->cgroup) > 0)
 		bj_jar_kill(jar, BJ_CAUSE_PIDS);
+	if (jar->cgroup && bj_cgroup_oom_kills(jar->cgroup) > 0)
+		bj_jar_kill(jar, BJ_CAUSE_OOM);
 	if (!jar->cgroup && bj_watchdog_resident(jar->init_pid) > jar->run.memory)
 		bj_jar_kill(jar, BJ_CAUSE_OOM);
 }
@@ -386,7 +283,7 @@ static void handle_report(struct bj_jar *jar, const struct bj_jar_ground *ground
 
 	if (r < 0) {
 		unwatch(jar, BJ_JAR_EV_REPORT);
-		if (jar->phase == BJ_JAR_FILLING && !jar->sealed) {
+		if (jar->phase <= BJ_JAR_FILLING && !jar->sealed) {
 			bj_err_set(&err, BJ_E_SYSTEM, 0, "the script's process died on its way");
 			bj_jar_fail(jar, &err);
 		}
@@ -394,7 +291,7 @@ static void handle_report(struct bj_jar *jar, const struct bj_jar_ground *ground
 	}
 	jar->reply.layers |= report.layers;
 	jar->reply.landlock_abi = report.landlock_abi;
-	if (report.failed || check_required(jar, ground->required, &report.err) < 0)
+	if (report.failed || bj_jar_check_required(jar, ground->required, &report.err) < 0)
 		bj_jar_fail(jar, &report.err);
 	else
 		sealed(jar);
@@ -496,6 +393,9 @@ static void handle_main(struct bj_jar *jar, const struct bj_jar_ground *ground)
 	if (jar->phase == BJ_JAR_WAITING || jar->phase == BJ_JAR_FILLING) {
 		bj_err_set(&err, BJ_E_SYSTEM, 0, "a waiting interpreter died");
 		bj_jar_fail(jar, &err);
+	} else if (jar->phase < BJ_JAR_FILLING) {
+		bj_err_set(&err, BJ_E_SYSTEM, 0, "the script's process died on its way");
+		bj_jar_fail(jar, &err);
 	} else if (jar->out_fd >= 0 && !jar->dying) {
 		start_collecting(jar);
 	} else if (!jar->dying && bj_jar_reply_early(jar)) {
@@ -542,6 +442,17 @@ static void handle_collect(struct bj_jar *jar)
 	jar->collecting = false;
 	unwatch(jar, BJ_JAR_EV_COLLECT);
 	bj_jar_kill(jar, BJ_CAUSE_NONE);
+}
+
+/* The kernel tells every jar when all of them together have run out of memory: only the one that is
+ * at its own limit, or from which a process was killed, is meant. */
+static void handle_oom(struct bj_jar *jar)
+{
+	uint64_t times;
+
+	(void)!read(jar->watch[BJ_JAR_EV_OOM], &times, sizeof(times));
+	if (bj_cgroup_is_out_of_memory(jar->cgroup))
+		bj_jar_kill(jar, BJ_CAUSE_OOM);
 }
 
 static void handle_init(struct bj_jar *jar, const struct bj_jar_ground *ground)
@@ -599,9 +510,7 @@ void bj_jar_handle(struct bj_jar *jar, const struct bj_jar_ground *ground, enum 
 		handle_collect(jar);
 		break;
 	case BJ_JAR_EV_OOM:
-		forget(jar, event); /* told once; the descriptor is the cgroup's */
-		jar->watch[event] = -1;
-		bj_jar_kill(jar, BJ_CAUSE_OOM);
+		handle_oom(jar);
 		break;
 	case BJ_JAR_EV_INIT:
 		handle_init(jar, ground);
@@ -687,4 +596,6 @@ void bj_jar_done(struct bj_jar *jar)
 	drop_run_fds(jar);
 	close_fd(&jar->out_fd);
 	close_fd(&jar->files_fd);
+	close_fd(&jar->pid_ns);
+	close_fd(&jar->go_fd);
 }

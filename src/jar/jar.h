@@ -61,7 +61,7 @@ struct bj_jar {
 	bool sealed;               /* the script's process has said so */
 	uint32_t stock;            /* the launcher's: which pool made it; 0: none */
 	bool has_run;
-	bool cold_only;            /* a warm start of its run has failed once */
+	bool cold_only;            /* no zygote can start its run */
 	struct bj_wire_launch run; /* with has_run */
 	int fds[BJ_WIRE_FD_FIXED]; /* of the run; -1 once given away */
 	int out_fd, filter_fd;
@@ -71,6 +71,8 @@ struct bj_jar {
 	struct bj_cgroup *cgroup;
 	pid_t init_pid, helper_pid, main_pid, collect_pid;
 	int files_fd;                  /* where the script goes */
+	int pid_ns;                    /* the jar's pid namespace, for a cold start; -1: none */
+	int go_fd;                     /* tells the process of a cold start to enter; -1: none */
 	int watch[BJ_JAR_EV_COUNT];    /* descriptors for the event loop; -1: none */
 	bool watched[BJ_JAR_EV_COUNT]; /* the epoll has it */
 	int epoll;
@@ -102,11 +104,18 @@ int bj_jar_watch(struct bj_jar *jar, struct bj_err *err);
 int bj_jar_build(struct bj_jar *jar, const struct bj_jar_ground *ground,
 		 const struct bj_jar_shape *shape, struct bj_err *err);
 
+/* Whether the jar has the layers @required; fails with the name of the first that it has not. */
+int bj_jar_check_required(const struct bj_jar *jar, uint64_t required, struct bj_err *err);
+
 /* Attach a run to the jar, whatever its phase up to WAITING. Takes the descriptors. */
 void bj_jar_attach(struct bj_jar *jar, const struct bj_wire_launch *run, const int *fds_take);
 
 /* Move the run of @from, whose script has not started, to @to, which has none. */
 void bj_jar_move_run(struct bj_jar *from, struct bj_jar *to);
+
+/* BUILDING, with a run that only a cold start can do: start the process for it, which comes up
+ * while init builds the jar. */
+int bj_jar_start_cold(struct bj_jar *jar, const struct bj_jar_ground *ground, struct bj_err *err);
 
 /* EMPTY, with a run: start its interpreter from nothing. */
 int bj_jar_fill_cold(struct bj_jar *jar, const struct bj_jar_ground *ground, struct bj_err *err);

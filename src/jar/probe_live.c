@@ -114,8 +114,10 @@ int bj_probe_try_mount_api(void)
 
 static bool make_cgroups(const char *parent)
 {
+	static const struct bj_cgroup_limits none = { 0 };
 	struct bj_cgroups *groups = NULL;
-	const bool made = bj_cgroups_new(parent, &groups, NULL) == 0;
+	const bool made = bj_cgroups_new(parent, (uid_t)-1, &groups, NULL) == 0 &&
+			  bj_cgroups_complete(groups, &none, NULL) == 0;
 
 	bj_cgroups_free(groups);
 	return made;

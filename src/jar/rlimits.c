@@ -17,6 +17,7 @@ int bj_rlimits_set(const struct bj_rlimits *limits, struct bj_err *err)
 		{ RLIMIT_CORE, 0, "core size" }, /* a crash leaves no file on the host */
 		{ RLIMIT_FSIZE, limits->file_size, "file size" },
 		{ RLIMIT_NPROC, limits->processes, "processes" },
+		{ RLIMIT_CPU, limits->cpu_seconds, "CPU time" },
 		{ RLIMIT_NOFILE, 1024, "open files" },
 		{ RLIMIT_MEMLOCK, 64 << 10, "locked memory" },
 		{ RLIMIT_MSGQUEUE, 64 << 10, "message queues" },

@@ -8,6 +8,7 @@
 struct bj_rlimits {
 	uint64_t file_size; /* bytes of the largest file */
 	uint64_t processes;
+	uint64_t cpu_seconds; /* of each process; RLIM_INFINITY: a cgroup counts them */
 };
 
 /* How many processes a script may have that was given @pids. With a cgroup that counts them too the

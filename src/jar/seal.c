@@ -47,6 +47,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
@@ -207,9 +208,11 @@ static void fresh_signals(void)
 static int shed_privilege(const struct bj_seal_limits *plan, uint64_t *layers, struct bj_err *err)
 {
 	/* Twice the room there is: a full file system says so better than SIGXFSZ does. */
-	const struct bj_rlimits limits = { .file_size = plan->tmp_size * 2,
-					   .processes = bj_rlimits_processes(plan->pids,
-									     plan->pids_cgroup) };
+	const struct bj_rlimits limits = {
+		.file_size = plan->tmp_size * 2,
+		.processes = bj_rlimits_processes(plan->pids, plan->pids_cgroup),
+		.cpu_seconds = plan->cpu_seconds ? plan->cpu_seconds : RLIM_INFINITY
+	};
 	int r = 0;
 
 	if (!bj_layer_faulty(BJ_LAYER_CGROUP_NS) && unshare(CLONE_NEWCGROUP) < 0)

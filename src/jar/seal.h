@@ -19,7 +19,8 @@ struct bj_seal_build {
 struct bj_seal_limits {
 	uint64_t tmp_size;
 	uint32_t pids;
-	bool pids_cgroup; /* a cgroup counts the processes too */
+	bool pids_cgroup;     /* a cgroup counts the processes too */
+	uint32_t cpu_seconds; /* without a cgroup, of each process; 0: no limit */
 };
 
 /* What a process of the jar tells the launcher before it executes or runs anything else. */

@@ -4,13 +4,12 @@
 #include "base/cleanup.h"
 #include "jar/mounts.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <pwd.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/un.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 #define NEWUIDMAP "/usr/bin/newuidmap"
@@ -63,32 +62,109 @@ static bool run_tool(const char *tool, pid_t pid, uid_t own, uint32_t first, uin
 	return child > 0 && waitpid(child, &status, 0) == child && status == 0;
 }
 
-/* Claim one block of @ids that no other belljar on this machine has. The claim is a name in the
- * abstract socket space: it leaves no file, and the kernel takes it back when its holders die. */
+/* --- claims ----------------------------------------------------------------------------------- */
+
+/* All belljars of a user lock bytes of one file: the first while they look around or clean up, and
+ * the one whose number is the first id of their block for as long as they use it. The kernel takes
+ * a lock back when its last holder is dead. The last to leave removes the file. */
+#define CLAIMS "uids"
+enum { GUARD = 0, ATTEMPTS = 100 };
+
+static bool lock_bytes(int file, short type, off_t first, off_t count, bool wait)
+{
+	struct flock lock = {
+		.l_type = type, .l_whence = SEEK_SET, .l_start = first, .l_len = count
+	};
+
+	return fcntl(file, wait ? F_OFD_SETLKW : F_OFD_SETLK, &lock) == 0;
+}
+
+/* A directory of ours alone, made when it is missing, or -1. Others may have put something of that
+ * name there first. */
+static int open_own_dir(const char *path)
+{
+	struct stat st;
+
+	if (mkdir(path, 0755) < 0 && errno != EEXIST)
+		return -1;
+	AUTO_FD int dir = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (dir < 0 || fstat(dir, &st) < 0 || st.st_uid != geteuid() || (st.st_mode & 022))
+		return -1;
+	return bj_take_fd(&dir);
+}
+
+/* Where this user's claims are; the directory's path goes to @path. */
+static int open_claims_dir(char *path, size_t size)
+{
+	const char *runtime = geteuid() == 0 ? "/run" : getenv("XDG_RUNTIME_DIR");
+
+	if (runtime && runtime[0] == '/' &&
+	    snprintf(path, size, "%s/belljar", runtime) < (int)size) {
+		const int dir = open_own_dir(path);
+
+		if (dir >= 0)
+			return dir;
+	}
+	snprintf(path, size, "/tmp/belljar-%u", geteuid());
+	return open_own_dir(path);
+}
+
+/* The file with the guard locked, or -1. It may be removed by another before we have the guard. */
+static int open_claims(char *path, size_t size)
+{
+	for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+		struct stat st;
+		AUTO_FD int dir = open_claims_dir(path, size);
+		AUTO_FD int file =
+			dir < 0 ? -1
+				: openat(dir, CLAIMS, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC,
+					 0600);
+		if (file < 0 && errno == ENOENT)
+			continue;
+		if (file < 0 || !lock_bytes(file, F_WRLCK, GUARD, 1, true) ||
+		    fstat(file, &st) < 0 || !S_ISREG(st.st_mode) || st.st_uid != geteuid())
+			return -1;
+		if (st.st_nlink > 0)
+			return bj_take_fd(&file);
+	}
+	return -1;
+}
+
+/* Claim one block of @ids that no other belljar of this user has. */
 static bool claim_block(struct bj_subids *ids)
 {
 	const uint32_t blocks = ids->count / BLOCK ? ids->count / BLOCK : 1;
+	AUTO_FD int file = open_claims(ids->claims, sizeof(ids->claims));
 
-	for (uint32_t i = 0; i < blocks; i++) {
-		struct sockaddr_un addr = { .sun_family = AF_UNIX };
-		const int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-		const int n = snprintf(addr.sun_path + 1, sizeof(addr.sun_path) - 1,
-				       "belljar.uids.%u", ids->first_uid + i * BLOCK);
-		const socklen_t size =
-			(socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n);
-
-		if (fd < 0)
-			return false;
-		if (bind(fd, (struct sockaddr *)&addr, size) == 0) {
-			/* The descriptor stays open on purpose. */
-			ids->first_uid += i * BLOCK;
-			ids->first_gid += i * BLOCK;
-			ids->count = ids->count < BLOCK ? ids->count : BLOCK;
-			return true;
-		}
-		close(fd);
+	for (uint32_t i = 0; file >= 0 && i < blocks; i++) {
+		if (!lock_bytes(file, F_WRLCK, (off_t)ids->first_uid + (off_t)i * BLOCK, 1, false))
+			continue;
+		lock_bytes(file, F_UNLCK, GUARD, 1, false);
+		ids->claim = bj_take_fd(&file);
+		ids->first_uid += i * BLOCK;
+		ids->first_gid += i * BLOCK;
+		ids->count = ids->count < BLOCK ? ids->count : BLOCK;
+		return true;
 	}
 	return false;
+}
+
+void bj_subids_release(struct bj_subids *ids)
+{
+	char path[sizeof(ids->claims) + sizeof(CLAIMS) + 1];
+
+	if (ids->claim < 0)
+		return;
+	snprintf(path, sizeof(path), "%s/" CLAIMS, ids->claims);
+	/* A lock on the rest of the file is to be had when nobody else has a claim. */
+	if (lock_bytes(ids->claim, F_WRLCK, GUARD, 1, true) &&
+	    lock_bytes(ids->claim, F_WRLCK, GUARD + 1, 0, false)) {
+		unlink(path);
+		/* Root's belongs to the machine, and may hold a socket. */
+		if (geteuid() != 0)
+			rmdir(ids->claims);
+	}
+	close(bj_take_fd(&ids->claim));
 }
 
 /* The whole range of an ordinary user, when it has one of a useful size. */
@@ -108,7 +184,7 @@ static bool find_own(struct bj_subids *ids)
 struct bj_subids bj_subids_find(uint32_t base, uint32_t count)
 {
 	const bool root = geteuid() == 0;
-	struct bj_subids ids = { .self_uid = geteuid(), .self_gid = getegid() };
+	struct bj_subids ids = { .self_uid = geteuid(), .self_gid = getegid(), .claim = -1 };
 
 	if (root) {
 		ids.first_uid = ids.first_gid = base;

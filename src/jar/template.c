@@ -2,12 +2,11 @@
 
 /* The template: a small read-only tree of the host's own interpreters and libraries, and nothing
  * of its data. /usr is bound read-only; /etc is made here, file by file. Of the host's /etc only
- * two things are shown: the dynamic linker's cache (a copy) and /etc/alternatives (a directory of
+ * two things are shown: the dynamic linker's cache and /etc/alternatives (a directory of
  * links, without which awk and others are not found). /home, /root, /var, /run are not there. */
 
 #include "base/cleanup.h"
 #include "base/err.h"
-#include "base/fd.h"
 #include "jar/mount_api.h"
 #include "jar/mounts.h"
 #include "jar/sys.h"
@@ -55,7 +54,11 @@ static const struct {
 	{ "etc/hostname", "belljar\n" },
 	{ "etc/nsswitch.conf", "passwd: files\ngroup: files\nhosts: files\n" },
 	{ "etc/resolv.conf", "" },
+	{ "etc/ld.so.cache", "" },
 };
+
+/* Of the host's /etc. */
+static const char *const SHOWN[] = { "etc/ld.so.cache", "etc/alternatives" };
 
 /* Bind or link one system directory of the host into the tree. */
 static int add_system(int root, const char *name, struct bj_err *err)
@@ -125,24 +128,17 @@ static int add_dev(int root, struct bj_err *err)
 	return 0;
 }
 
-static int copy_linker_cache(int root, struct bj_err *err)
+/* Show a file or directory of the host, read-only, under its own name. Missing ones are not shown:
+ * without the linker's cache, the linker searches the directories. */
+static int show(int root, const char *name, struct bj_err *err)
 {
-	AUTO_BUF struct bj_buf cache = { .max = 4u << 20 };
-	AUTO_FD int fd = open("/etc/ld.so.cache", O_RDONLY | O_CLOEXEC);
+	char from[64];
 
-	/* The cache is speed, not need: without it the linker searches the directories. */
-	if (fd < 0 || bj_fd_read_all(fd, &cache) < 0)
+	snprintf(from, sizeof(from), "/%s", name);
+	if (access(from, F_OK) < 0)
 		return 0;
-	return bj_mount_write_file(root, "etc/ld.so.cache", cache.data, cache.size, 0644, err);
-}
-
-static int add_alternatives(int root, struct bj_err *err)
-{
-	if (access("/etc/alternatives", F_OK) < 0)
-		return 0;
-	AUTO_FD int mount =
-		bj_mount_clone(AT_FDCWD, "/etc/alternatives", READ_ONLY | MOUNT_ATTR_NOEXEC, err);
-	return mount < 0 ? mount : bj_mount_attach(mount, root, "etc/alternatives", err);
+	AUTO_FD int mount = bj_mount_clone(AT_FDCWD, from, READ_ONLY | MOUNT_ATTR_NOEXEC, err);
+	return mount < 0 ? mount : bj_mount_attach(mount, root, name, err);
 }
 
 static int fill_root(int root, struct bj_err *err)
@@ -159,9 +155,9 @@ static int fill_root(int root, struct bj_err *err)
 	for (size_t i = 0; r == 0 && i < BJ_ARRAY_SIZE(FILES); i++)
 		r = bj_mount_write_file(root, FILES[i].path, FILES[i].text, strlen(FILES[i].text),
 					0644, err);
-	if (r == 0)
-		r = copy_linker_cache(root, err);
-	return r < 0 ? r : add_alternatives(root, err);
+	for (size_t i = 0; r == 0 && i < BJ_ARRAY_SIZE(SHOWN); i++)
+		r = show(root, SHOWN[i], err);
+	return r;
 }
 
 static int attach_proc(int base, struct bj_err *err)

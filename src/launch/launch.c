@@ -101,24 +101,43 @@ static int init_program(struct bj_err *err)
 	return fd;
 }
 
+/* Ask the starter for what it alone can give: the maps of our user namespace, and cgroups. */
+static int ask_means(struct launcher *l, struct bj_err *err)
+{
+	struct bj_launch_means means;
+	int fds[BJ_HIER_COUNT], rooms[BJ_HIER_COUNT];
+	size_t n = 0, next = 0;
+
+	if (write(l->starter, "m", 1) != 1 ||
+	    bj_fd_recv(l->starter, &means, sizeof(means), fds, BJ_HIER_COUNT, &n, 0) !=
+		    sizeof(means) ||
+	    !means.mapped)
+		return bj_err_set(err, BJ_E_UNSUPPORTED, 0,
+				  "cannot map users into a user namespace; run `belljar doctor`");
+	for (int h = 0; h < BJ_HIER_COUNT; h++)
+		rooms[h] = means.has_room[h] && next < n ? fds[next++] : -1;
+	l->no_cgroups = means.why;
+	if (means.has_cgroups)
+		l->ground.cgroups = bj_cgroups_adopt(&means.cgroups, rooms);
+	return 0;
+}
+
 /* Enter the user namespace (unless born in it) and become who we are there. The starter, outside,
  * writes the maps. */
-static int give_up_root(const struct bj_launch_birth *birth, struct bj_err *err)
+static int give_up_root(struct launcher *l, const struct bj_launch_birth *birth, struct bj_err *err)
 {
 	const uid_t self = birth->uids ? 0 : BJ_JAR_UID;
-	char answer = 'n';
 
 	if (birth->root && setgroups(0, NULL) < 0)
 		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot drop supplementary groups");
 	if (birth->root && unshare(CLONE_NEWUSER | CLONE_NEWNS) < 0)
 		return bj_err_set(err, BJ_E_UNSUPPORTED, errno,
 				  "cannot make a user namespace; run `belljar doctor` for the fix");
-	if (write(birth->sync, "m", 1) != 1 || read(birth->sync, &answer, 1) != 1 || answer != 'y')
-		return bj_err_set(err, BJ_E_UNSUPPORTED, 0,
-				  "cannot map users into a user namespace; run `belljar doctor`");
 
-	const int r = bj_creds_become(self, self, err);
+	int r = ask_means(l, err);
 
+	if (r == 0)
+		r = bj_creds_become(self, self, err);
 	if (r < 0)
 		return r;
 	/* A change of uid hides /proc/self and that of every child, whose maps we must write. */
@@ -150,11 +169,11 @@ static int build_ground(struct launcher *l, const struct bj_launch_birth *birth,
 	syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL);
 	be_quick();
 	if (r == 0 && !birth->root)
-		r = give_up_root(birth, err);
+		r = give_up_root(l, birth, err);
 	if (r == 0)
 		r = bj_mounts_template(image_fd, true, err);
 	if (r == 0 && birth->root)
-		r = give_up_root(birth, err);
+		r = give_up_root(l, birth, err);
 	if (r == 0)
 		r = bj_creds_keep_caps(KEEP_CAPS, err);
 	/* Children inherit it: where it is left out, it is left out here, too. */
@@ -336,6 +355,9 @@ static void launch(struct launcher *l, const struct bj_wire_launch *msg, int *fd
 
 	const bool fresh = jar->init_pid == 0;
 
+	/* What no zygote can start begins to start while the jar is built. */
+	jar->cold_only =
+		fresh && (pool_kind_of(l, msg) == POOL_BASH || pool_kind_of(l, msg) == POOL_KINDS);
 	bj_jar_attach(jar, msg, fds);
 	if (fresh && bj_jar_build(jar, &l->ground, &shape, &err) < 0) {
 		explain(l, &err);
@@ -491,9 +513,7 @@ void bj_launch_main(const struct bj_launch_birth *birth, const struct bj_launch_
 		.control = birth->control,
 		.caller = birth->caller,
 		.starter = birth->sync,
-		.no_cgroups = *birth->why,
-		.ground = { .cgroups = birth->cgroups,
-			    .required = settings->required,
+		.ground = { .required = settings->required,
 			    .python = settings->python,
 			    .bash = settings->bash,
 			    .proc = settings->proc,

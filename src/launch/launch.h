@@ -2,6 +2,7 @@
 #pragma once
 
 #include "belljar.h"
+#include "jar/cgroup_find.h"
 #include "jar/jar.h"
 #include "jar/process.h"
 
@@ -17,11 +18,15 @@ struct bj_launch_pools {
 	const char *const *heavy_modules;    /* for the heavy ones as well */
 };
 
+/* The cap on the CPUs of all jars that is none. */
+enum { BJ_LAUNCH_ALL_CPUS = 1024000 };
+
 /* What the launcher must know from the start. Borrowed until bj_launcher_new() returns. */
 struct bj_launch_settings {
 	const char *cgroup; /* parent cgroup; NULL: the own one */
 	uint32_t uid_base, uid_count;
-	uint64_t required; /* layers that must hold */
+	struct bj_cgroup_limits all; /* what all jars may have together; 0: a safe share */
+	uint64_t required;           /* layers that must hold */
 	const char *python, *bash;
 	const char *image; /* the tree that jars show instead of the host's; NULL: the host's */
 	enum bj_mounts_proc proc;
@@ -35,15 +40,22 @@ int bj_launcher_new(const struct bj_launch_settings *settings, struct bj_process
 		    struct bj_err *err);
 
 /* What a launcher is born with. Borrowed from the process that forked it. */
-struct bj_cgroups;
 struct bj_launch_birth {
 	int control;
 	int caller;    /* pidfd of the process whose death ends us; -1: none */
-	int sync;      /* asks the starter to write our identity maps; its end ends us */
+	int sync;      /* to the starter, whose end ends us */
 	bool root;     /* we are the machine's root, until the tree is built */
 	uint32_t uids; /* uids from 1 on that jars may have; 0: they share ours */
-	struct bj_cgroups *cgroups; /* NULL: none, for the reason in @why */
-	const struct bj_err *why;
+};
+
+/* What the starter says, once, when the launcher asks for its identity: how that went, and which
+ * cgroups it made meanwhile. Their directories come along, in order, without those not there. */
+struct bj_launch_means {
+	bool mapped;
+	bool has_cgroups; /* false: for the reason in @why */
+	bool has_room[BJ_HIER_COUNT];
+	struct bj_cgroups_news cgroups;
+	struct bj_err why;
 };
 
 /* The launcher's whole life, in its own process. Never returns. */

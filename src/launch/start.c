@@ -11,6 +11,7 @@
 #include "base/err.h"
 #include "base/fd.h"
 #include "jar/cgroup.h"
+#include "jar/cgroup_file.h"
 #include "jar/creds.h"
 #include "jar/layers.h"
 #include "jar/scope.h"
@@ -27,12 +28,13 @@
 #include <sys/pidfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/sysinfo.h>
 #include <sys/wait.h>
 
 /* --- the starter ------------------------------------------------------------------------------ */
 
 /* Where the starter and the launcher have what they need. */
-enum { FD_CONTROL = 3, FD_CALLER, FD_FREE };
+enum { FD_CONTROL = 3, FD_CALLER, FD_FREE, FD_SYNC = FD_FREE, FD_CLAIM, FD_LAUNCHER_FREE };
 
 /* Descriptors that starter and launcher take for one jar, with room to spare. */
 enum { MIN_FILES = 64 };
@@ -102,48 +104,43 @@ static void report_failure(int control, const struct bj_err *err)
 	bj_fd_send(control, &hello, sizeof(hello), NULL, 0);
 }
 
-/* Write the launcher's identity maps when it asks for them; it is in its user namespace then. */
-static void serve_maps(int sync, const struct bj_subids *ids, pid_t launcher)
-{
-	char ask;
-
-	if (read(sync, &ask, 1) == 1) {
-		const char answer = bj_subids_map(ids, launcher) ? 'y' : 'n';
-
-		if (write(sync, &answer, 1) != 1)
-			return; /* the launcher is gone; waiting for it shows that */
-	}
-}
-
 /* Make the cgroups while we are still who called. Root gives them to the uid that the launcher
  * will have. */
 static struct bj_cgroups *make_cgroups(const struct bj_launch_settings *settings,
 				       const struct bj_subids *ids, struct bj_err *why)
 {
+	const uid_t uid = geteuid() == 0 ? ids->self_uid : (uid_t)-1;
 	struct bj_cgroups *groups = NULL;
-	int r = bj_cgroups_new(settings->cgroup, &groups, why);
+	int r = bj_cgroups_new(settings->cgroup, uid, &groups, why);
 
 	/* An ordinary user's own cgroup is seldom his to divide, but his systemd has one. */
 	if (r == -BJ_E_UNSUPPORTED && geteuid() != 0 && !settings->cgroup &&
 	    bj_scope_enter(why) == 0)
-		r = bj_cgroups_new(NULL, &groups, why);
-	if (r < 0)
-		return NULL;
-	if (geteuid() == 0 && bj_cgroups_delegate(groups, ids->self_uid, why) < 0) {
-		bj_cgroups_free(groups);
-		return NULL;
-	}
-	return groups;
+		r = bj_cgroups_new(NULL, uid, &groups, why);
+	return r < 0 ? NULL : groups;
+}
+
+/* In the launcher: of the starter's descriptors it keeps what it needs, and the claim on its
+ * uids, which must not end before it does. */
+static int shed_starter(int sync, int claim)
+{
+	if (dup3(sync, FD_LAUNCHER_FREE + 1, O_CLOEXEC) < 0 ||
+	    (claim >= 0 && dup3(claim, FD_LAUNCHER_FREE, O_CLOEXEC) < 0) ||
+	    dup3(FD_LAUNCHER_FREE + 1, FD_SYNC, O_CLOEXEC) < 0 ||
+	    (claim >= 0 && dup3(FD_LAUNCHER_FREE, FD_CLAIM, O_CLOEXEC) < 0))
+		return -1;
+	if (bj_layer_faulty(BJ_LAYER_CLOSED_FDS))
+		return 0;
+	return close_range(claim >= 0 ? FD_LAUNCHER_FREE : FD_CLAIM, ~0u, 0);
 }
 
 static pid_t fork_launcher(const struct bj_launch_settings *settings, bool watch, int *ret_sync,
-			   struct bj_cgroups *cgroups, const struct bj_err *why,
-			   const struct bj_subids *ids)
+			   const struct bj_cgroups *cgroups, const struct bj_subids *ids)
 {
 	const bool root = geteuid() == 0;
 	int pair[2], pidfd = -1;
 
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
 		return -1;
 
 	/* Root builds the jars' tree first and enters its user namespace then. */
@@ -154,12 +151,11 @@ static pid_t fork_launcher(const struct bj_launch_settings *settings, bool watch
 	if (pid == 0) {
 		const struct bj_launch_birth birth = { .control = FD_CONTROL,
 						       .caller = watch ? FD_CALLER : -1,
-						       .sync = pair[1],
+						       .sync = FD_SYNC,
 						       .root = root,
-						       .uids = ids->count,
-						       .cgroups = cgroups,
-						       .why = why };
-		close(pair[0]);
+						       .uids = ids->count };
+		if (shed_starter(pair[1], ids->claim) < 0)
+			_exit(1);
 		bj_launch_main(&birth, settings);
 	}
 	close(pair[1]);
@@ -167,6 +163,59 @@ static pid_t fork_launcher(const struct bj_launch_settings *settings, bool watch
 		close(pidfd);
 	*ret_sync = pair[0];
 	return pid;
+}
+
+/* What all jars may have together, where the settings leave it open: so much that the machine
+ * stays alive, whatever they do. */
+static struct bj_cgroup_limits derive_caps(struct bj_cgroup_limits all)
+{
+	const uint64_t pids = bj_cgfile_read_number(AT_FDCWD, "/proc/sys/kernel/pid_max", "");
+	struct sysinfo info;
+
+	if (all.memory == 0 && sysinfo(&info) == 0)
+		all.memory = (uint64_t)info.totalram * info.mem_unit / 10 * 9;
+	if (all.pids == 0)
+		all.pids = (uint32_t)(pids / 2);
+	/* More than any machine has: the kernel need not count. */
+	if (all.cpu_milli >= BJ_LAUNCH_ALL_CPUS)
+		all.cpu_milli = 0;
+	return all;
+}
+
+/* Make the other cgroups while the launcher builds its tree. *@groups is NULL afterwards when they
+ * cannot be had. */
+static void complete_cgroups(const struct bj_launch_settings *settings, struct bj_cgroups **groups,
+			     struct bj_err *why)
+{
+	const struct bj_cgroup_limits all = derive_caps(settings->all);
+
+	if (*groups && bj_cgroups_complete(*groups, &all, why) < 0)
+		bj_cgroups_free(BJ_TAKE_PTR(*groups));
+}
+
+/* Write the launcher's identity maps when it asks for them, in its user namespace by then, and
+ * hand over the cgroups. */
+static void serve_means(int sync, const struct bj_subids *ids, pid_t launcher,
+			const struct bj_cgroups *groups, const struct bj_err *why)
+{
+	struct bj_launch_means means = { .why = *why };
+	int rooms[BJ_HIER_COUNT];
+	size_t n = 0;
+	char ask;
+
+	if (groups) {
+		means.has_cgroups = true;
+		means.cgroups = bj_cgroups_tell(groups);
+	}
+	for (int h = 0; groups && h < BJ_HIER_COUNT; h++) {
+		means.has_room[h] = bj_cgroups_rooms(groups)[h] >= 0;
+		if (means.has_room[h])
+			rooms[n++] = bj_cgroups_rooms(groups)[h];
+	}
+	if (read(sync, &ask, 1) != 1)
+		return; /* the launcher is gone; waiting for it shows that */
+	means.mapped = bj_subids_map(ids, launcher);
+	bj_fd_send(sync, &means, sizeof(means), rooms, n);
 }
 
 __attribute__((noreturn)) static void starter(int control_fd, int caller,
@@ -185,7 +234,7 @@ __attribute__((noreturn)) static void starter(int control_fd, int caller,
 	if (shed_fds(control_fd, caller) < 0)
 		_exit(1);
 
-	const struct bj_subids ids = bj_subids_find(settings->uid_base, settings->uid_count);
+	struct bj_subids ids = bj_subids_find(settings->uid_base, settings->uid_count);
 
 	/* Root's jars never share a uid. */
 	if (geteuid() == 0 && ids.count == 0) {
@@ -196,7 +245,7 @@ __attribute__((noreturn)) static void starter(int control_fd, int caller,
 	}
 
 	struct bj_cgroups *cgroups = make_cgroups(settings, &ids, &why);
-	const pid_t pid = fork_launcher(settings, caller >= 0, &sync, cgroups, &why, &ids);
+	const pid_t pid = fork_launcher(settings, caller >= 0, &sync, cgroups, &ids);
 
 	if (pid < 0) {
 		bj_err_set(&err, BJ_E_UNSUPPORTED, errno,
@@ -209,7 +258,8 @@ __attribute__((noreturn)) static void starter(int control_fd, int caller,
 		 * us from cleaning up. */
 		signal(SIGTERM, SIG_IGN);
 		signal(SIGHUP, SIG_IGN);
-		serve_maps(sync, &ids, pid);
+		complete_cgroups(settings, &cgroups, &why);
+		serve_means(sync, &ids, pid, cgroups, &why);
 		/* All that is left to do is to wait and to remove directories, which the top of
 		 * a cgroup hierarchy allows to nobody without this capability. */
 		bj_creds_keep_caps(UINT64_C(1) << CAP_DAC_OVERRIDE, NULL);
@@ -217,6 +267,7 @@ __attribute__((noreturn)) static void starter(int control_fd, int caller,
 		waitpid(pid, NULL, 0);
 	}
 	bj_cgroups_free(cgroups);
+	bj_subids_release(&ids);
 	_exit(pid < 0);
 }
 

@@ -138,3 +138,70 @@ def test_basic_list(mode_name, mode_of, place):
         assert (done.record["cause"], done.status) == (cause, status), done
         iso = done.record["meta"]["isolation"]
         assert iso["cgroup"] == "none" and iso["layers"]["memory"] is False
+
+
+# Scripts that say what they got of something. They cannot meet: the first keeps what it has for a second.
+GREEDY = {
+    "memory": "import time\nx = bytearray(90 << 20)\nprint('got it', flush=True)\ntime.sleep(1)\n",
+    "pids": """
+import threading, time, sys
+n = 0
+try:
+    for n in range(60):
+        threading.Thread(target=time.sleep, args=(3,), daemon=True).start()
+except RuntimeError:
+    pass
+print(n, flush=True)
+sys.stdout.flush()
+import os
+os._exit(0)
+""",
+    "cpus": """
+import time
+start, used = time.monotonic(), time.process_time()
+while time.process_time() - used < 0.3:
+    pass
+print(time.monotonic() - start)
+""",
+}
+
+
+@pytest.mark.parametrize("mode_name", ["root", "rootless"])
+def test_all_jars_share_one_cap_of_memory(mode_name, mode_of, place):
+    """SCRP-04: three scripts keep to their own limit and would not to that of all."""
+    for i in range(3):
+        (place / f"{i}.py").write_text(GREEDY["memory"])
+    flags = ("--policy", "off", "--memory", "128M", "--jobs", "3", "--json", "--timeout", "3")
+    scripts = [place / f"{i}.py" for i in range(3)]
+    free = mode_of(mode_name).run(*flags, *scripts)
+    assert sorted(line["cause"] for line in free.records) == ["exited"] * 3, free
+    done = mode_of(mode_name).run(*flags, *scripts, env={"BELLJAR_NATIVE_ALL_MEMORY": "200M"})
+    causes = [line["cause"] for line in done.records]
+    assert "oom" in causes and "exited" in causes, done
+
+
+def test_all_jars_share_one_cap_of_processes(root, place):
+    """SCRP-04."""
+    script = place / "s.py"
+    script.write_text(GREEDY["pids"])
+    flags = ("--policy", "off", "--pids", "100")
+    assert root.run(*flags, script).out == b"59\n"
+    done = root.run(*flags, script, env={"BELLJAR_NATIVE_ALL_PIDS": "20"})
+    assert done.status != 0 or int(done.out) < 20, done
+
+
+def test_all_jars_share_one_cap_of_cpus(root, place):
+    """SCRP-04: also when a run alone may have more."""
+    script = place / "s.py"
+    script.write_text(GREEDY["cpus"])
+    done = root.run("--policy", "off", script, env={"BELLJAR_NATIVE_ALL_CPUS": "0.2"})
+    assert done.status == 0 and float(done.out) > 1, done
+
+
+def test_without_cgroups_each_process_has_its_cpu_time(mode_of, place):
+    """SCRP-04: the machine has nothing better there."""
+    script = place / "s.py"
+    script.write_text("import resource\nprint(resource.getrlimit(resource.RLIMIT_CPU))\n")
+    flags = ("--timeout", "7", "--cpus", "2", "--policy", "off")
+    assert mode_of("basic").run(*flags, script).out == b"(15, 15)\n"
+    assert mode_of("root").run(*flags, script).out == b"(-1, -1)\n"

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "jar/cgroup.h"
+#include "jar/cgroup_find.h"
+
+/* What cgroups.c and cgroup.c share, and nobody else knows. */
+
+enum { BJ_OWNER_NAME_SIZE = 48 };
+
+struct bj_cgroups {
+	int version;
+	unsigned int swept;
+	char owner[BJ_OWNER_NAME_SIZE];
+	uid_t uid;               /* whom root gives the directories to; -1: they stay ours */
+	int base[BJ_HIER_COUNT]; /* the directories that hold the owner's; -1: not used */
+	int dir[BJ_HIER_COUNT];  /* the owner's own */
+	int room[BJ_HIER_COUNT]; /* where the jars' leaves are made: below what caps them all */
+	uint32_t cpu_milli;      /* what all jars may have together; 0: no cap */
+	int home;                /* v2: where this process was; -1: unknown */
+	int nursery;             /* the cgroup a launcher of root is born in; -1: none */
+	bool aside;              /* it left that place, which had to become empty */
+};

@@ -77,7 +77,7 @@ sanitize:
 	$(call configure,build-san,-Dfaults=true -Db_sanitize=address$(comma)undefined -Db_lundef=false)
 	@$(NINJA) -C build-san
 	@ASAN_OPTIONS=$${ASAN_OPTIONS:-detect_leaks=1} UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
-		$(PYTHON) tools/run-tests build-san unit system
+		BELLJAR_SANITIZED=1 $(PYTHON) tools/run-tests build-san unit system
 comma := ,
 
 ## make fuzz      each libFuzzer target for FUZZ_SECONDS (30)

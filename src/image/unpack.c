@@ -121,7 +121,9 @@ static int seal(const struct bj_unpack_plan *plan, struct bj_unpack_report *repo
 	limit(RLIMIT_CORE, 0);
 	limit(RLIMIT_NPROC, 0);
 	limit(RLIMIT_NOFILE, 256);
+#ifndef __SANITIZE_ADDRESS__ /* its shadow alone takes terabytes of addresses */
 	limit(RLIMIT_AS, MEMORY_MAX);
+#endif
 	limit(RLIMIT_FSIZE, plan->limits.bytes);
 	signal(SIGXFSZ, SIG_IGN);
 	r = bj_creds_no_new_privs(err);

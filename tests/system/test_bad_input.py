@@ -253,6 +253,7 @@ def in_mount_namespace(setup, argv, env):
     return run.Started(argv, env, enter=enter).finish(30)
 
 
+@pytest.mark.unsanitized
 def test_no_proc(root, hello):
     """Without /proc belljar says what is missing; it never guesses."""
     done = in_mount_namespace(lambda libc: libc.umount2(b"/proc", 2),
@@ -280,6 +281,7 @@ def test_no_tmp(root, hello):
     assert (done.status, done.out) == (0, b"hello\n"), done
 
 
+@pytest.mark.unsanitized
 @pytest.mark.parametrize("soft,hard", [(5, 5), (12, 12), (14, 14), (18, 18), (40, 40), (12, 64),
                                        (64, 64)])
 def test_few_descriptors(soft, hard, root, hello):

@@ -29,6 +29,7 @@ def watch(started, out):
     return {pid: s[:-1] for pid, s in series.items() if len(s) > longest * 0.6}
 
 
+@pytest.mark.unsanitized
 @pytest.mark.timeout(1800)
 def test_flat_over_many_runs(root, place, clean):
     script = place / "s.sh"

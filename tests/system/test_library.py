@@ -49,6 +49,7 @@ def test_only_the_header_is_exported():
     assert exported == declared
 
 
+@pytest.mark.unsanitized
 def test_installed_it_builds_a_program(tmp_path):
     """SX-LOCAL: header, library and pkg-config file are all a user needs."""
     subprocess.run(["/usr/bin/meson", "install", "-C", BUILD, "--no-rebuild", "--quiet",

@@ -332,8 +332,10 @@ int bj_key_check(struct bj_store *store, const char *text, struct bj_caller *ret
 	if (!f.tenant_on)
 		return bj_err_set(err, BJ_E_DENIED, 0, "the tenant %.32s is switched off",
 				  f.caller.tenant);
-	if (now - f.used_ms > USE_MS)
+	if (now - f.used_ms > USE_MS) {
 		note_use(store, prefix, now);
+		f.caller.noted = true;
+	}
 	*ret = f.caller;
 	return 0;
 }

@@ -49,6 +49,7 @@ struct bj_caller {
 	char key[BJ_KEY_PREFIX];     /* "": no key of the store */
 	char name[BJ_KEY_NAME];      /* of the key or the user, for records */
 	unsigned int roles;
+	bool noted; /* this use is the first one in a while */
 };
 
 /* Roles from a list such as "run,read" and back. 0: there is no such role. */

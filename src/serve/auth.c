@@ -6,13 +6,14 @@
 #include <strings.h>
 #include <sys/socket.h>
 
-bool bj_auth_peer(int socket, uid_t owner)
+bool bj_auth_peer(int socket, uid_t owner, uid_t *ret_uid)
 {
 	struct ucred peer;
 	socklen_t size = sizeof(peer);
 
 	if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0)
 		return false;
+	*ret_uid = peer.uid;
 	return peer.uid == 0 || peer.uid == owner;
 }
 
@@ -35,4 +36,23 @@ bool bj_auth_key(const char *key, const char *authorization, const char *x_api_k
 	if (authorization && strncasecmp(authorization, bearer, sizeof(bearer) - 1) == 0)
 		return same(key, authorization + sizeof(bearer) - 1);
 	return x_api_key && same(key, x_api_key);
+}
+
+bool bj_auth_may(const struct bj_caller *caller, unsigned int roles)
+{
+	if (!caller || roles & BJ_AUTH_PUBLIC)
+		return true;
+	if (roles & BJ_AUTH_OPERATORS && caller->tenant[0])
+		return false;
+	return caller->roles & (roles | BJ_ROLE_ADMIN);
+}
+
+bool bj_auth_sees(const struct bj_caller *caller, const char *tenant)
+{
+	return !caller || !caller->tenant[0] || (tenant && strcmp(caller->tenant, tenant) == 0);
+}
+
+const char *bj_auth_tenant(const struct bj_caller *caller)
+{
+	return caller && caller->tenant[0] ? caller->tenant : NULL;
 }

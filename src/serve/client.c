@@ -32,7 +32,9 @@ static int connect_to(const char *path, struct bj_err *err)
 		return bj_err_set(err, BJ_E_NOT_FOUND, 0,
 				  "no service answers at %.150s; `belljar serve` starts one", path);
 	/* The kernel tells who listens; a path could be anybody's. */
-	if (!bj_auth_peer(fd, geteuid()))
+	uid_t peer;
+
+	if (!bj_auth_peer(fd, geteuid(), &peer))
 		return bj_err_set(err, BJ_E_DENIED, 0,
 				  "the service at %.150s is neither root's nor yours", path);
 	return bj_take_fd(&fd);

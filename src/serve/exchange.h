@@ -8,6 +8,7 @@
 /* One HTTP request and its answer, apart from the library that carries them: handlers see plain
  * values, so they can be fed with bytes in a fuzz target. */
 
+struct bj_caller;
 struct bj_hangup;
 
 struct bj_request {
@@ -19,7 +20,8 @@ struct bj_request {
 	void *ctx;
 	const char *body; /* NUL-terminated */
 	size_t body_size;
-	struct bj_hangup *hangup; /* the client's presence; NULL: not watched */
+	struct bj_hangup *hangup;       /* the client's presence; NULL: not watched */
+	const struct bj_caller *caller; /* who asks; NULL: the service itself, which may all */
 };
 
 /* A body that comes bit by bit. next() waits for bytes: how many were written to @to, 0 at the

@@ -10,6 +10,8 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/err.h"
+#include "engine/ledger.h"
+#include "serve/auth.h"
 #include "serve/order.h"
 #include "serve/service.h"
 
@@ -28,6 +30,7 @@ struct job {
 	struct bj_hangup *hangup;
 	const struct bj_spec *also; /* who else hears the events; NULL: nobody */
 	struct bj_result **ret;     /* who gets the result; NULL: nobody */
+	struct bj_caller caller;
 };
 
 static void job_done(struct job *job)
@@ -72,6 +75,52 @@ static void end_without_turn(struct job *job, int code)
 	bj_execution_end(job->x, NULL, NO_TURN[i].problem, NO_TURN[i].text);
 }
 
+/* Who asks goes with the run. The job owns the names: it may have moved to another thread. */
+static void name_caller(struct job *job)
+{
+	struct bj_spec *spec = &job->order.spec;
+
+	if (job->caller.tenant[0])
+		spec->tenant = job->caller.tenant;
+	if (job->caller.name[0])
+		spec->actor = job->caller.name;
+	else if (job->caller.key[0])
+		spec->actor = job->caller.key;
+}
+
+/* Hold the run against the quota of its tenant before it gets in line. False: it has ended. */
+static bool within_quota(struct job *job)
+{
+	struct bj_service *s = job->service;
+	struct belljar *bj = job->generation->bj;
+	struct bj_spec *spec = &job->order.spec;
+	struct bj_err err = { 0 };
+	unsigned int retry_s = 0;
+	const int r = bj_ledger_reserve(bj, spec, &retry_s, &err);
+
+	if (r == 0)
+		return true;
+
+	struct bj_result *result =
+		r == -BJ_E_LIMIT && retry_s ? bj_engine_failure(bj, err.msg) : NULL;
+
+	if (result) {
+		result->cause = BJ_CAUSE_QUOTA;
+		result->language = spec->language;
+		result->retry_after_s = retry_s;
+		memcpy(result->id, spec->id, sizeof(result->id));
+		bj_metrics_run(&s->metrics, result);
+		if (bj_service_may_note(s))
+			bj_ledger_end(bj, spec, result);
+	}
+	bj_execution_end(job->x, result, BJ_PROBLEM_FAILED, err.msg);
+	if (job->ret)
+		*job->ret = result;
+	else
+		bj_result_free(result);
+	return false;
+}
+
 /* Wait for the turn, run, and tell the execution how it ended. */
 static void run(struct job *job)
 {
@@ -81,15 +130,23 @@ static void run(struct job *job)
 	struct bj_err err = { 0 };
 	const uint64_t came = bj_clock_now();
 	struct bj_turn place;
+
+	memcpy(spec->id, job->x->id, sizeof(spec->id));
+	name_caller(job);
+	if (!within_quota(job)) {
+		bj_runs_ended(s->runs);
+		return;
+	}
+
 	const int turn = bj_turns_enter(s->turns, spec->tenant, bj_hangup_fd(job->hangup), &place);
 
 	if (turn < 0) {
+		bj_ledger_release(job->generation->bj, spec);
 		end_without_turn(job, turn);
 		bj_runs_ended(s->runs);
 		return;
 	}
 	bj_metrics_wait(&s->metrics, place.began - came);
-	memcpy(spec->id, job->x->id, sizeof(spec->id));
 	spec->cancel_fd = bj_hangup_fd(job->hangup);
 	spec->on_event = on_event;
 	spec->event_ctx = job;
@@ -162,6 +219,8 @@ static void answer_ended(struct bj_execution *x, struct bj_answer *answer)
 		free(answer->body);
 		answer->body = bj_problem_text(x->problem, x->error, x->result);
 		answer->size = answer->body ? strlen(answer->body) : 0;
+		if (x->retry_after_s)
+			bj_answer_header(answer, "Retry-After", "%u", x->retry_after_s);
 	} else {
 		bj_answer_take(answer, 200, BJ_TYPE_JSON, x->result ? strdup(x->result) : NULL);
 	}
@@ -329,6 +388,9 @@ static int read_order(struct bj_service *s, const struct bj_request *req, struct
 		bj_problem_answer(answer, problem, "%s", err.msg);
 		return -1;
 	}
+	if (req->caller)
+		job->caller = *req->caller;
+	name_caller(job);
 	return 0;
 }
 
@@ -364,7 +426,10 @@ static int enter(struct job *job, const struct bj_request *req, enum mode mode,
 					  .async = mode == ASYNC,
 					  .key = key,
 					  .hash = hash,
-					  .hangup = job->hangup };
+					  .hangup = job->hangup,
+					  .tenant = job->order.spec.tenant,
+					  .estimate_micros = bj_ledger_estimate(job->generation->bj,
+										&job->order.spec) };
 	const int r = bj_runs_add(job->service->runs, &init, &job->x);
 
 	if (r == -BJ_E_DENIED)
@@ -520,7 +585,10 @@ int bj_execute_spec(struct bj_service *s, struct bj_generation *g, struct bj_spe
 	if (!job.hangup || bj_hangup_add(job.hangup, spec->cancel_fd) < 0)
 		r = bj_err_set(err, BJ_E_LIMIT, 0, "too many files are open; try again later");
 
-	const struct bj_run_init init = { .language = spec->language, .hangup = job.hangup };
+	const struct bj_run_init init = { .language = spec->language,
+					  .hangup = job.hangup,
+					  .tenant = spec->tenant,
+					  .estimate_micros = bj_ledger_estimate(g->bj, spec) };
 
 	if (r == 0 && bj_runs_add(s->runs, &init, &job.x) < 0)
 		r = bj_err_set(err, BJ_E_SYSTEM, 0, "no memory for the run");

@@ -45,11 +45,15 @@ static void copy_result(struct bj_execution *x, const struct bj_result *r)
 	x->duration_us = r->duration_us;
 	x->cpu_us = r->cpu_us;
 	x->peak_memory = r->peak_memory;
+	x->cost_micros = r->cost_micros;
 	x->result = bj_result_to_json(r);
-	if (r->cause != BJ_CAUSE_INFRASTRUCTURE)
+	if (r->cause != BJ_CAUSE_INFRASTRUCTURE && r->cause != BJ_CAUSE_QUOTA)
 		return;
 	x->failed = true;
-	x->problem = r->no_interpreter ? BJ_PROBLEM_NO_INTERPRETER : BJ_PROBLEM_FAILED;
+	x->retry_after_s = r->retry_after_s;
+	x->problem = r->cause == BJ_CAUSE_QUOTA ? BJ_PROBLEM_QUOTA
+		     : r->no_interpreter        ? BJ_PROBLEM_NO_INTERPRETER
+						: BJ_PROBLEM_FAILED;
 	snprintf(x->error, sizeof(x->error), "%s", r->error ? r->error : "the run failed");
 }
 
@@ -161,6 +165,10 @@ static void print(const struct bj_execution *x, bool with_result, struct bj_buf 
 	print_number(buf, "duration_ms", ended, (double)x->duration_us / 1e3, 3);
 	print_number(buf, "cpu_ms", ended, (double)x->cpu_us / 1e3, 3);
 	print_number(buf, "peak_memory_bytes", ended, (double)x->peak_memory, 0);
+	print_number(buf, "cost_estimate", true, (double)x->estimate_micros / 1e6, 6);
+	print_number(buf, "cost", ended, (double)x->cost_micros / 1e6, 6);
+	bj_buf_printf(buf, ",\"tenant\":%s%s%s", x->tenant[0] ? "\"" : "",
+		      x->tenant[0] ? x->tenant : "null", x->tenant[0] ? "\"" : "");
 	if (with_result) {
 		bj_buf_puts(buf, ",\"result\":");
 		bj_buf_puts(buf, x->result ? x->result : "null");

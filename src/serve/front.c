@@ -66,6 +66,7 @@ static int come_up(struct front *f, const struct bj_front_init *init, struct bj_
 	/* Its files are opened while they can be: they belong to whoever started the service. */
 	if (r == 0)
 		r = bj_archive_open(init->settings, &f->archive, err);
+	f->service.archive = f->archive;
 	if (r == 0)
 		r = drop_rights(init, err);
 	/* A thread that was there before would have kept its rights. */

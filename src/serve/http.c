@@ -26,6 +26,7 @@ struct bj_conn {
 	struct bj_door *door;
 	int socket; /* borrowed from the library */
 	bool allowed;
+	uid_t peer;             /* over a Unix socket */
 	atomic_ullong deadline; /* monotonic ns; 0: we are busy, not the client */
 	struct bj_hangup *hangup;
 	struct bj_conn *prev, *next;
@@ -36,6 +37,7 @@ struct incoming {
 	struct bj_buf body;
 	bool too_large;
 	bool whole; /* it is being answered */
+	struct bj_caller caller;
 };
 
 static void set_deadline(struct bj_conn *conn)
@@ -57,7 +59,7 @@ static void conn_open(struct bj_door *door, struct MHD_Connection *connection, v
 	conn->door = door;
 	conn->socket = http->mhd.connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)
 			       ->connect_fd;
-	conn->allowed = door->tcp || bj_auth_peer(conn->socket, http->owner);
+	conn->allowed = door->tcp || bj_auth_peer(conn->socket, http->owner, &conn->peer);
 	if (door->tcp)
 		setsockopt(conn->socket, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
 	set_deadline(conn);
@@ -219,21 +221,56 @@ static const char *find_query(void *ctx, const char *name)
 	return l->mhd->lookup(l->connection, MHD_GET_ARGUMENT_KIND, name);
 }
 
-/* Whether the key is right that a request brings, by itself or with its session. */
-static bool key_fits(struct bj_http *http, struct lookup *l, const char *method)
+/* The key of the settings is good for everything. */
+static bool is_master(struct bj_http *http, const char *key)
 {
-	const struct bj_request request = { .method = method, .header = find_header, .ctx = l };
-	char key[BJ_KEY_MAX];
-
-	if (!bj_sessions_key(http->service->sessions, &request, key))
-		return false;
 	pthread_mutex_lock(&http->lock);
 
 	const bool fits = bj_auth_key(http->api_key, NULL, key);
 
 	pthread_mutex_unlock(&http->lock);
-	sodium_memzero(key, sizeof(key));
 	return fits;
+}
+
+/* Whose key it is; negative: nobody's, and @err says why. */
+static int whose(struct bj_http *http, const char *key, struct bj_caller *ret, struct bj_err *err)
+{
+	struct bj_archive *archive = http->service->archive;
+
+	if (is_master(http, key)) {
+		*ret = (struct bj_caller){ .roles = BJ_ROLE_ADMIN, .name = "serve.api_key" };
+		return 0;
+	}
+	if (!archive)
+		return bj_err_set(err, BJ_E_DENIED, 0, "this API key is not known");
+
+	const int r = bj_key_check(&archive->store, key, ret, err);
+
+	bj_service_note_key(http->service, r == 0 ? ret : NULL, err);
+	return r;
+}
+
+/* Who sends this request. Over a Unix socket that is the user at its other end, unless a key of a
+ * tenant comes along: then the request is that tenant's. */
+static int identify(struct bj_conn *conn, struct lookup *l, const char *method,
+		    struct bj_caller *ret, struct bj_err *err)
+{
+	struct bj_http *http = conn->door->http;
+	const struct bj_request request = { .method = method, .header = find_header, .ctx = l };
+	char key[BJ_KEY_MAX];
+	int r = -BJ_E_DENIED;
+	const bool keyed = bj_sessions_key(http->service->sessions, &request, key);
+
+	bj_err_set(err, BJ_E_DENIED, 0, "send Authorization: Bearer and the API key");
+	if (keyed && (conn->door->tcp || strncmp(key, "bj_", 3) == 0)) {
+		r = whose(http, key, ret, err);
+	} else if (!conn->door->tcp) {
+		*ret = (struct bj_caller){ .roles = BJ_ROLE_ADMIN };
+		snprintf(ret->name, sizeof(ret->name), "uid %u", conn->peer);
+		r = 0;
+	}
+	sodium_memzero(key, sizeof(key));
+	return r;
 }
 
 /* Whoever asks whether we live may know; and the page is how people come to a key. */
@@ -244,19 +281,19 @@ static bool is_public(const char *method, const char *path)
 
 /* Before a byte of the body is read. False, and the answer is made, when it may not go on. */
 static bool may_go_on(struct bj_conn *conn, struct lookup *l, const char *method, const char *path,
-		      struct bj_answer *answer)
+		      struct bj_caller *caller, struct bj_answer *answer)
 {
 	struct bj_http *http = conn->door->http;
 	const char *length = find_header(l, "Content-Length");
+	struct bj_err err = { 0 };
 
 	if (!conn->allowed) {
 		bj_problem_answer(answer, BJ_PROBLEM_FORBIDDEN,
 				  "this service is for root and for the user who started it");
 		return false;
 	}
-	if (conn->door->tcp && !is_public(method, path) && !key_fits(http, l, method)) {
-		bj_problem_answer(answer, BJ_PROBLEM_UNAUTHORIZED,
-				  "send Authorization: Bearer and the API key");
+	if (!is_public(method, path) && identify(conn, l, method, caller, &err) < 0) {
+		bj_problem_answer(answer, BJ_PROBLEM_UNAUTHORIZED, "%s", err.msg);
 		return false;
 	}
 	if (length && strtoull(length, NULL, 10) > http->max_body) {
@@ -279,7 +316,7 @@ static enum MHD_Result begin(struct bj_conn *conn, struct lookup *l, const char 
 	*slot = in;
 	in->body.max = http->max_body;
 	set_deadline(conn); /* for the body */
-	if (may_go_on(conn, l, method, path, &answer))
+	if (may_go_on(conn, l, method, path, &in->caller, &answer))
 		return MHD_YES;
 	return send_answer(conn, l->connection, &answer);
 }
@@ -313,7 +350,8 @@ static enum MHD_Result finish(struct bj_conn *conn, struct lookup *l, const char
 					    .ctx = l,
 					    .body = in->body.data ? in->body.data : "",
 					    .body_size = in->body.size,
-					    .hangup = conn->hangup };
+					    .hangup = conn->hangup,
+					    .caller = &in->caller };
 
 	if (in->too_large)
 		bj_problem_answer(&answer, BJ_PROBLEM_TOO_LARGE,

@@ -3,6 +3,7 @@
 
 #include "base/buf.h"
 #include "base/cleanup.h"
+#include "serve/auth.h"
 #include "serve/problem.h"
 #include "tool/tool.h"
 
@@ -85,12 +86,16 @@ struct call {
 	struct bj_service *service;
 	struct bj_generation *generation;
 	struct bj_hangup *hangup;
+	const struct bj_caller *caller;
 };
 
 static int run_call(void *ctx, struct bj_spec *spec, struct bj_result **ret, struct bj_err *err)
 {
 	struct call *call = ctx;
 
+	spec->tenant = bj_auth_tenant(call->caller);
+	if (call->caller && !spec->actor)
+		spec->actor = call->caller->name;
 	if (call->hangup)
 		spec->cancel_fd = bj_hangup_fd(call->hangup);
 	return bj_execute_spec(call->service, call->generation, spec, ret, err);
@@ -121,7 +126,7 @@ static void answer_call(int r, const struct bj_tool_answer *a, const struct bj_e
 void bj_tools_post(struct bj_service *service, const struct bj_request *req, const char *name,
 		   struct bj_answer *answer)
 {
-	struct call ctx = { .service = service, .hangup = req->hangup };
+	struct call ctx = { .service = service, .hangup = req->hangup, .caller = req->caller };
 	struct bj_tool_call call = { .tool = bj_tool_find(name), .run = run_call, .ctx = &ctx };
 	struct bj_tool_answer a = { 0 };
 	struct bj_err err = { 0 };

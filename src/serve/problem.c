@@ -25,6 +25,7 @@ static const struct {
 	[BJ_PROBLEM_MEDIA_TYPE] = { "media-type", "The body is not JSON", 415, 0 },
 	[BJ_PROBLEM_KEY_REUSED] = { "key-reused", "The idempotency key was used before", 422, 0 },
 	[BJ_PROBLEM_QUEUE_FULL] = { "queue-full", "Too many runs are waiting", 429, 1 },
+	[BJ_PROBLEM_QUOTA] = { "quota", "Over quota", 429, 0 },
 	[BJ_PROBLEM_CANCELLED] = { "cancelled", "Cancelled before it began", 409, 0 },
 	[BJ_PROBLEM_FAILED] = { "failed", "belljar failed", 500, 0 },
 	[BJ_PROBLEM_NO_INTERPRETER] = { "no-interpreter", "The interpreter is missing", 500, 0 },

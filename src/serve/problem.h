@@ -18,6 +18,7 @@ enum bj_problem {
 	BJ_PROBLEM_MEDIA_TYPE,
 	BJ_PROBLEM_KEY_REUSED, /* an idempotency key with another request */
 	BJ_PROBLEM_QUEUE_FULL,
+	BJ_PROBLEM_QUOTA,     /* the tenant's share is used up */
 	BJ_PROBLEM_CANCELLED, /* the run ended before it began */
 	BJ_PROBLEM_FAILED,    /* belljar itself failed */
 	BJ_PROBLEM_NO_INTERPRETER,

@@ -4,8 +4,10 @@
 
 #include "base/cleanup.h"
 #include "base/size.h"
+#include "serve/auth.h"
 #include "serve/mcp.h"
 #include "serve/mcp_host.h"
+#include "serve/office.h"
 #include "serve/openapi.h"
 #include "serve/page.h"
 #include "serve/problem.h"
@@ -113,10 +115,16 @@ static void post_check(struct bj_service *s, const struct bj_request *req, const
 }
 
 /* The run with this id; NULL, and the answer is made, when there is none. */
-static struct bj_execution *find(struct bj_service *s, const char *id, struct bj_answer *answer)
+static struct bj_execution *find(struct bj_service *s, const struct bj_request *req, const char *id,
+				 struct bj_answer *answer)
 {
 	struct bj_execution *x = bj_runs_find(s->runs, id);
 
+	/* Runs of others are not there. */
+	if (x && !bj_auth_sees(req->caller, x->tenant)) {
+		bj_execution_unref(s->runs, x);
+		x = NULL;
+	}
 	if (!x)
 		bj_problem_answer(answer, BJ_PROBLEM_NOT_FOUND,
 				  "there is no run with this id, or it ended long ago");
@@ -126,7 +134,7 @@ static struct bj_execution *find(struct bj_service *s, const char *id, struct bj
 static void get_execution(struct bj_service *s, const struct bj_request *req, const char *id,
 			  struct bj_answer *answer)
 {
-	struct bj_execution *x = find(s, id, answer);
+	struct bj_execution *x = find(s, req, id, answer);
 	struct bj_buf buf = { 0 };
 
 	(void)req;
@@ -140,7 +148,7 @@ static void get_execution(struct bj_service *s, const struct bj_request *req, co
 static void delete_execution(struct bj_service *s, const struct bj_request *req, const char *id,
 			     struct bj_answer *answer)
 {
-	struct bj_execution *x = find(s, id, answer);
+	struct bj_execution *x = find(s, req, id, answer);
 	struct bj_buf buf = { 0 };
 
 	if (!x)
@@ -158,7 +166,7 @@ static void delete_execution(struct bj_service *s, const struct bj_request *req,
 static void get_events(struct bj_service *s, const struct bj_request *req, const char *id,
 		       struct bj_answer *answer)
 {
-	struct bj_execution *x = find(s, id, answer);
+	struct bj_execution *x = find(s, req, id, answer);
 
 	(void)req;
 	if (x)
@@ -225,6 +233,7 @@ static void get_executions(struct bj_service *s, const struct bj_request *req, c
 	    !read_limit(req, &f.limit, answer))
 		return;
 	f.before = req->query(req->ctx, "before");
+	f.tenant = bj_auth_tenant(req->caller);
 	if (!bj_runs_print(s->runs, &f, &buf)) {
 		bj_problem_answer(answer, BJ_PROBLEM_NOT_FOUND, "before: there is no such run");
 		return;
@@ -256,35 +265,47 @@ static void any_mcp(struct bj_service *s, const struct bj_request *req, const ch
 
 /* --- the table -------------------------------------------------------------------------------- */
 
+/* Who may look at runs. */
+enum { SEE = BJ_ROLE_RUN | BJ_ROLE_READ | BJ_ROLE_APPROVE };
+
 /* {id} stands for one part of a path. */
 static const struct {
 	const char *method;
 	const char *path;
 	void (*handle)(struct bj_service *s, const struct bj_request *req, const char *id,
 		       struct bj_answer *answer);
+	unsigned int roles; /* who may: see serve/auth.h */
 } ROUTES[] = {
-	{ "POST", "/v1/executions", post_executions },
-	{ "GET", "/v1/executions", get_executions },
-	{ "GET", "/v1/executions/{id}", get_execution },
-	{ "DELETE", "/v1/executions/{id}", delete_execution },
-	{ "GET", "/v1/executions/{id}/events", get_events },
-	{ "POST", "/v1/check", post_check },
-	{ "GET", "/v1/session", get_session },
-	{ "POST", "/v1/session", post_session },
-	{ "DELETE", "/v1/session", delete_session },
-	{ "GET", "/", get_page },
-	{ "GET", "/page.js", get_page },
-	{ "GET", "/page.css", get_page },
-	{ "GET", "/icon.svg", get_page },
-	{ "GET", "/v1/tools", get_tools },
-	{ "POST", "/v1/tools/{id}", post_tool },
-	{ "POST", "/mcp", any_mcp },
-	{ "GET", "/mcp", any_mcp },
-	{ "DELETE", "/mcp", any_mcp },
-	{ "GET", "/healthz", get_health },
-	{ "GET", "/readyz", get_ready },
-	{ "GET", "/metrics", get_metrics },
-	{ "GET", "/openapi.json", get_openapi },
+	{ "POST", "/v1/executions", post_executions, BJ_ROLE_RUN },
+	{ "GET", "/v1/executions", get_executions, SEE },
+	{ "GET", "/v1/executions/{id}", get_execution, SEE },
+	{ "DELETE", "/v1/executions/{id}", delete_execution, BJ_ROLE_RUN },
+	{ "GET", "/v1/executions/{id}/events", get_events, SEE },
+	{ "POST", "/v1/check", post_check, BJ_ROLE_RUN | BJ_ROLE_READ },
+	{ "GET", "/v1/session", get_session, BJ_AUTH_ANY },
+	{ "POST", "/v1/session", post_session, BJ_AUTH_ANY },
+	{ "DELETE", "/v1/session", delete_session, BJ_AUTH_ANY },
+	{ "GET", "/", get_page, BJ_AUTH_PUBLIC },
+	{ "GET", "/page.js", get_page, BJ_AUTH_PUBLIC },
+	{ "GET", "/page.css", get_page, BJ_AUTH_PUBLIC },
+	{ "GET", "/icon.svg", get_page, BJ_AUTH_PUBLIC },
+	{ "GET", "/v1/tools", get_tools, BJ_AUTH_ANY },
+	{ "POST", "/v1/tools/{id}", post_tool, BJ_ROLE_RUN },
+	{ "POST", "/mcp", any_mcp, BJ_ROLE_RUN | BJ_AUTH_OPERATORS },
+	{ "GET", "/mcp", any_mcp, BJ_ROLE_RUN | BJ_AUTH_OPERATORS },
+	{ "DELETE", "/mcp", any_mcp, BJ_ROLE_RUN | BJ_AUTH_OPERATORS },
+	{ "GET", "/v1/usage", bj_office_usage, BJ_ROLE_READ },
+	{ "GET", "/v1/tenants", bj_office_tenants, BJ_ROLE_ADMIN | BJ_AUTH_OPERATORS },
+	{ "PUT", "/v1/tenants/{id}", bj_office_put_tenant, BJ_ROLE_ADMIN | BJ_AUTH_OPERATORS },
+	{ "DELETE", "/v1/tenants/{id}", bj_office_delete_tenant,
+	  BJ_ROLE_ADMIN | BJ_AUTH_OPERATORS },
+	{ "GET", "/v1/keys", bj_office_keys, BJ_ROLE_ADMIN },
+	{ "POST", "/v1/keys", bj_office_post_key, BJ_ROLE_ADMIN },
+	{ "DELETE", "/v1/keys/{id}", bj_office_delete_key, BJ_ROLE_ADMIN },
+	{ "GET", "/healthz", get_health, BJ_AUTH_PUBLIC },
+	{ "GET", "/readyz", get_ready, BJ_AUTH_ANY },
+	{ "GET", "/metrics", get_metrics, BJ_ROLE_READ | BJ_AUTH_OPERATORS },
+	{ "GET", "/openapi.json", get_openapi, BJ_AUTH_ANY },
 };
 
 _Static_assert(BJ_ARRAY_SIZE(ROUTES) < BJ_METRICS_ROUTES, "raise BJ_METRICS_ROUTES");
@@ -318,6 +339,16 @@ static bool path_fits(const char *pattern, const char *path, char id[BJ_RUN_ID])
 	return true;
 }
 
+static void forbid(unsigned int roles, struct bj_answer *answer)
+{
+	char text[BJ_ROLES_TEXT];
+
+	bj_roles_format(roles | BJ_ROLE_ADMIN, text);
+	bj_problem_answer(answer, BJ_PROBLEM_FORBIDDEN,
+			  "this needs a key with one of the roles %s%s", text,
+			  roles & BJ_AUTH_OPERATORS ? ", and one that belongs to no tenant" : "");
+}
+
 void bj_service_handle(struct bj_service *s, const struct bj_request *req, struct bj_answer *answer)
 {
 	char id[BJ_RUN_ID] = "";
@@ -327,7 +358,10 @@ void bj_service_handle(struct bj_service *s, const struct bj_request *req, struc
 		if (!path_fits(ROUTES[i].path, req->path, id))
 			continue;
 		if (strcmp(ROUTES[i].method, req->method) == 0) {
-			ROUTES[i].handle(s, req, id, answer);
+			if (bj_auth_may(req->caller, ROUTES[i].roles))
+				ROUTES[i].handle(s, req, id, answer);
+			else
+				forbid(ROUTES[i].roles, answer);
 			answer->route = (unsigned int)i + 1;
 			return;
 		}

@@ -150,10 +150,11 @@ static bool holds_key(struct bj_execution *x)
 	return holds;
 }
 
-static struct bj_execution *find_key(struct bj_runs *runs, const char *key)
+static struct bj_execution *find_key(struct bj_runs *runs, const char *key, const char *tenant)
 {
 	for (struct bj_execution *x = runs->newest; x; x = x->older)
-		if (strcmp(x->key, key) == 0 && holds_key(x))
+		if (strcmp(x->key, key) == 0 && strcmp(x->tenant, tenant ? tenant : "") == 0 &&
+		    holds_key(x))
 			return x;
 	return NULL;
 }
@@ -173,6 +174,8 @@ static struct bj_execution *execution_new(const struct bj_runs *runs,
 		snprintf(x->key, sizeof(x->key), "%s", init->key);
 		memcpy(x->hash, init->hash, sizeof(x->hash));
 	}
+	snprintf(x->tenant, sizeof(x->tenant), "%s", init->tenant ? init->tenant : "");
+	x->estimate_micros = init->estimate_micros;
 	pthread_mutex_init(&x->lock, NULL);
 	pthread_cond_init(&x->changed, NULL);
 	x->state = BJ_QUEUED;
@@ -198,7 +201,7 @@ static void link_in(struct bj_runs *runs, struct bj_execution *x)
 
 static int add(struct bj_runs *runs, const struct bj_run_init *init, struct bj_execution **ret)
 {
-	struct bj_execution *same = init->key ? find_key(runs, init->key) : NULL;
+	struct bj_execution *same = init->key ? find_key(runs, init->key, init->tenant) : NULL;
 
 	if (same) {
 		if (memcmp(same->hash, init->hash, sizeof(same->hash)) != 0)
@@ -286,6 +289,8 @@ void bj_runs_count(struct bj_runs *runs, unsigned int *ret_live, unsigned int *r
 
 static bool matches(struct bj_execution *x, const struct bj_runs_filter *f)
 {
+	if (f->tenant && strcmp(x->tenant, f->tenant) != 0)
+		return false;
 	pthread_mutex_lock(&x->lock);
 
 	const bool yes = (f->state < 0 || (int)x->state == f->state) &&

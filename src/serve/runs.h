@@ -11,7 +11,7 @@
 /* The runs that the service knows: those under way, and the last ones that ended. In memory, and
  * bounded: ended runs go when there are too many or when they are old. Thread-safe. */
 
-enum { BJ_RUN_ID = 33, BJ_RUN_HASH = 32, BJ_IDEMPOTENCY_KEY = 256 };
+enum { BJ_RUN_TENANT = 33, BJ_RUN_ID = 33, BJ_RUN_HASH = 32, BJ_IDEMPOTENCY_KEY = 256 };
 
 /* One run. The fields up to the lock never change; the others are guarded by it. Counted. */
 struct bj_execution {
@@ -20,6 +20,8 @@ struct bj_execution {
 	bool async;
 	uint64_t created_ms;
 	char key[BJ_IDEMPOTENCY_KEY]; /* "": none */
+	char tenant[BJ_RUN_TENANT];   /* "": none */
+	uint64_t estimate_micros;     /* what it costs at most */
 	unsigned char hash[BJ_RUN_HASH];
 
 	pthread_mutex_t lock;
@@ -28,9 +30,10 @@ struct bj_execution {
 	enum bj_cause cause;
 	bool success;
 	int exit_code;
-	uint64_t started_ms, ended_ms, duration_us, cpu_us, peak_memory;
-	char *result; /* the result object; NULL: none, or not yet */
-	bool failed;  /* belljar failed: @problem and @error say how */
+	uint64_t started_ms, ended_ms, duration_us, cpu_us, peak_memory, cost_micros;
+	unsigned int retry_after_s; /* with a problem: when to try again; 0: not said */
+	char *result;               /* the result object; NULL: none, or not yet */
+	bool failed;                /* belljar failed: @problem and @error say how */
 	enum bj_problem problem;
 	char error[256];
 	struct bj_sse events;
@@ -57,6 +60,8 @@ struct bj_run_init {
 	const char *key;           /* NULL: none */
 	const unsigned char *hash; /* of the request; needed with a key */
 	struct bj_hangup *hangup;  /* borrowed: the run takes a count of its own */
+	const char *tenant;        /* NULL: none */
+	uint64_t estimate_micros;
 };
 
 /* Enter a new run, state queued. 1 when the same key brought the same request before: then *@ret
@@ -94,6 +99,7 @@ struct bj_runs_filter {
 	int state, cause, language;
 	unsigned int limit;
 	const char *before; /* an id: only runs older than it; NULL: all */
+	const char *tenant; /* NULL: any */
 };
 
 /* The list as a JSON object {"executions": [...], "next": id or null}. False: no such @before. */

@@ -4,12 +4,16 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/log.h"
 #include "check/layer.h"
 #include "check/rules.h"
+#include "record/tenant.h"
 #include "serve/mcp.h"
 
 #include <errno.h>
 #include <stdlib.h>
+
+#define NOTE_NS UINT64_C(1000000000)
 
 int bj_service_init(struct bj_service *s, struct bj_err *err)
 {
@@ -167,5 +171,36 @@ void bj_service_gauges(struct bj_service *s, struct bj_gauges *gauges)
 		gauges->max_waiting = set->serve.queue;
 		gauges->warm_slots = set->warm_slots;
 	}
+	if (s->archive)
+		gauges->audit_errors = bj_audit_errors(s->archive->audit);
 	pthread_mutex_unlock(&s->lock);
+}
+
+bool bj_service_may_note(struct bj_service *s)
+{
+	const uint64_t now = bj_clock_now();
+	unsigned long long last = s->refusal_noted;
+
+	return now - last >= NOTE_NS &&
+	       atomic_compare_exchange_strong(&s->refusal_noted, &last, now);
+}
+
+void bj_service_note_key(struct bj_service *s, const struct bj_caller *caller,
+			 const struct bj_err *err)
+{
+	struct bj_audit *audit = s->archive ? s->archive->audit : NULL;
+	struct bj_err failed = { 0 };
+	int r = 0;
+
+	if (caller && caller->noted)
+		r = bj_audit_append(audit, "key.use",
+				    json_pack("{s:s, s:s*, s:s*}", "key", caller->key, "tenant",
+					      caller->tenant[0] ? caller->tenant : NULL, "actor",
+					      caller->name[0] ? caller->name : NULL),
+				    &failed);
+	else if (!caller && bj_service_may_note(s))
+		r = bj_audit_append(audit, "key.refuse", json_pack("{s:s}", "why", err->msg),
+				    &failed);
+	if (r < 0)
+		bj_log(BJ_LOG_ERROR, "%s", failed.msg);
 }

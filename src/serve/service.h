@@ -25,6 +25,8 @@ struct bj_service {
 	struct bj_metrics metrics;
 	struct bj_mcp_door *mcp;
 	uint64_t started_unix_ms;
+	struct bj_archive *archive;  /* borrowed; NULL: runs are not recorded */
+	atomic_ullong refusal_noted; /* monotonic ns, of the last line about a key or quota */
 
 	pthread_mutex_t lock;
 	struct bj_generation *current; /* NULL: none yet */
@@ -55,6 +57,14 @@ void bj_service_handle(struct bj_service *service, const struct bj_request *requ
 
 /* The route @i (from 1) of the table, for labels and tests; false past its end. */
 bool bj_service_route(unsigned int i, const char **ret_method, const char **ret_path);
+
+/* Whether another line about something refused may be written now: one a second is enough. */
+bool bj_service_may_note(struct bj_service *service);
+
+/* Write down that @caller's key is used, or, with NULL, that a key was refused for the reason in
+ * @err. Not every time: a flood must not fill the disk. */
+void bj_service_note_key(struct bj_service *service, const struct bj_caller *caller,
+			 const struct bj_err *err);
 
 /* What the engine in use says about limits and errors. */
 void bj_service_gauges(struct bj_service *service, struct bj_gauges *gauges);

@@ -1,0 +1,320 @@
+# SPDX-License-Identifier: Apache-2.0
+"""TENANT: keys, roles, quotas, fair shares and usage, over the wire."""
+import collections
+import http.client
+import json
+import pathlib
+import re
+import socket
+import subprocess
+import threading
+import time
+
+import pytest
+
+from serving import BELLJAR, TOP, Answer
+
+import contract
+
+ROLES = ("run", "approve", "read", "admin")
+CONFIG = """
+log_level: info
+state_dir: %s/state
+approval: {rules: []}
+price: {run: 100, cpu_second: 1000000, gb_second: 500000, currency: EUR}
+serve: {listen: "127.0.0.1:%d", api_key: "a-master-key-of-the-tests", concurrency: 4}
+"""
+MASTER = "a-master-key-of-the-tests"
+
+
+class Office:
+    """A service with a TCP door, and the command line beside it."""
+
+    def __init__(self, service, port):
+        self.service = service
+        self.port = port
+
+    def cli(self, *args, code=0):
+        done = subprocess.run([BELLJAR, *args, "-c", self.service.config], text=True, timeout=60,
+                              capture_output=True)
+        assert done.returncode == code, (args, done.stdout, done.stderr)
+        return done.stdout.strip()
+
+    def key(self, tenant=None, roles="run,read", *more):
+        who = ["--tenant", tenant] if tenant else []
+        return self.cli("key", "add", *who, "--role", roles, *more)
+
+    def ask(self, method, path, key, body=None, headers=None):
+        conn = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        head = {"Authorization": f"Bearer {key}", **(headers or {})}
+        if body is not None:
+            head["Content-Type"] = "application/json"
+            body = json.dumps(body)
+        conn.request(method, path, body=body, headers=head)
+        answer = Answer(conn.getresponse())
+        contract.check_answer(method, path, answer.status, answer.headers["Content-Type"],
+                              answer.body)
+        conn.close()
+        return answer
+
+    def run(self, key, script="print(1)", language="python", **more):
+        headers = more.pop("headers", None)
+        return self.ask("POST", "/v1/executions", key,
+                        {"script": script, "language": language, **more}, headers)
+
+    def lines(self, kind):
+        out = self.cli("audit", "show", "--kind", kind, "--json")
+        return [json.loads(line)["data"] for line in out.splitlines()]
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+@pytest.fixture(scope="module")
+def office(tmp_path_factory):
+    from serving import Service
+    port = free_port()
+    folder = tmp_path_factory.mktemp("office")
+    folder.chmod(0o755)
+    service = Service(config=CONFIG % (folder, port)).ready()
+    yield Office(service, port)
+    service.stop()
+
+
+def test_master_key_and_socket_are_admin(office):
+    assert office.run(MASTER).json["stdout"] == "1\n"
+    assert office.ask("GET", "/v1/tenants", MASTER).status == 200
+    assert office.service.ask("GET", "/v1/tenants").status == 200
+
+
+def test_a_wrong_key_is_refused_and_noted(office):
+    for key in ("bj_00000000_" + "x" * 43, "nonsense-that-is-long", "bj_"):
+        assert office.run(key).status == 401
+    assert any("not known" in line["why"] for line in office.lines("key.refuse"))
+    for secret in ("x" * 43, "nonsense"):
+        assert secret not in office.cli("audit", "show")
+
+
+def test_life_of_a_key(office):
+    office.cli("tenant", "add", "life")
+    key = office.key("life", "run,read", "--name", "ci", "--expires", "1h")
+    assert re.fullmatch(r"bj_[0-9a-f]{8}_[\w-]{43}", key)
+    assert office.run(key).status == 200
+    listed = json.loads(office.cli("key", "ls", "--tenant", "life", "--json"))["keys"]
+    assert [(k["prefix"], k["name"], k["roles"]) for k in listed] == [(key[3:11], "ci", ["run", "read"])]
+    assert listed[0]["used_ms"]
+    assert key[12:] not in json.dumps(listed)
+    assert {"key": key[3:11], "tenant": "life", "actor": "ci"} in office.lines("key.use")
+    office.cli("key", "revoke", key[3:11])
+    answer = office.run(key)
+    assert (answer.status, answer.json["detail"]) == (401, f"the API key {key[3:11]} was revoked")
+    short = office.key("life", "run", "--expires", "1ms")
+    assert "expired" in office.run(short).json["detail"]
+    again = office.key("life")
+    office.cli("tenant", "set", "life", "--off")
+    assert "switched off" in office.run(again).json["detail"]
+    office.cli("tenant", "rm", "life")
+    assert office.run(again).status == 401
+    # None of them is in any byte that is kept or said.
+    state = re.search(r"state_dir: (\S+)", pathlib.Path(office.service.config).read_text()).group(1)
+    for path in pathlib.Path(state).rglob("*"):
+        data = path.read_bytes() if path.is_file() else b""
+        for secret in (key, short, again):
+            assert secret[12:].encode() not in data, path
+    assert not any(secret[12:] in office.service.said() for secret in (key, short, again))
+
+
+def routes():
+    """(method, path, roles, operators) of every line of the table in the source."""
+    source = (TOP / "src/serve/routes.c").read_text()
+    table = source[source.index("} ROUTES[] = {"):]
+    table = table[:table.index("\n};")]
+    rows = re.findall(r'\{\s*"(\w+)",\s*"([^"]+)",\s*\w+,\s*([^}]+?)\s*\}', table)
+    assert len(rows) == table.count('{ "')
+    for method, path, needs in rows:
+        yield method, path, needs
+
+
+def allowed(needs, role, tenant):
+    """What the table says, read by other code than the service's."""
+    if "BJ_AUTH_PUBLIC" in needs:
+        return True
+    if "BJ_AUTH_OPERATORS" in needs and tenant:
+        return False
+    names = set(re.findall(r"BJ_ROLE_(\w+)", needs))
+    if "SEE" in needs.split(" | "):
+        names |= {"RUN", "READ", "APPROVE"}
+    if "BJ_AUTH_ANY" in needs:
+        names |= {"RUN", "READ", "APPROVE"}
+    return role == "admin" or role.upper() in names
+
+
+def test_every_route_against_every_role(office):
+    office.cli("tenant", "add", "matrix")
+    rows = list(routes())
+    assert len(rows) >= 25
+    for tenant in ("matrix", None):
+        for role in ROLES:
+            key = office.key(tenant, role)
+            for method, path, needs in rows:
+                # Nothing that changes anything: a body that is wrong, an id that is not there.
+                target = path.replace("{id}", "00000000")
+                body = "wrong" if method in ("POST", "PUT") else None
+                if method == "DELETE" and path == "/v1/session":
+                    continue
+                conn = http.client.HTTPConnection("127.0.0.1", office.port, timeout=60)
+                conn.request(method, target, body=body, headers={
+                    "Authorization": f"Bearer {key}", "Content-Type": "application/json",
+                    "Accept": "application/json, text/event-stream"})
+                status = conn.getresponse().status
+                conn.close()
+                want = allowed(needs, role, tenant)
+                assert (status != 403) == want, (method, path, role, tenant, status)
+
+
+def test_runs_are_seen_only_by_their_tenant(office):
+    for name in ("left", "right"):
+        office.cli("tenant", "add", name)
+    left, right = office.key("left"), office.key("right")
+    operator = office.key(None, "read")
+    run = office.run(left, "print('mine')", headers={"Prefer": "respond-async"}).json
+    assert run["tenant"] == "left" and run["cost_estimate"] > 0
+    path = f"/v1/executions/{run['id']}"
+    assert office.ask("GET", path, left).status == 200
+    assert office.ask("GET", path, right).status == 404
+    assert office.ask("GET", path + "/events", right).status == 404
+    assert office.ask("DELETE", path, right).status == 404
+    assert office.ask("GET", path, operator).status == 200
+    assert run["id"] in [x["id"] for x in office.ask("GET", "/v1/executions", left).json["executions"]]
+    assert office.ask("GET", "/v1/executions", right).json["executions"] == []
+    # The same idempotency key of another tenant is another request.
+    head = {"Idempotency-Key": "one"}
+    a = office.run(left, "print('a')", headers=head)
+    b = office.run(right, "print('b')", headers=head)
+    assert (a.json["stdout"], b.json["stdout"]) == ("a\n", "b\n")
+
+
+def test_over_quota(office):
+    office.cli("tenant", "add", "poor", "runs_per_minute=2")
+    key = office.key("poor")
+    assert [office.run(key).status for _ in range(2)] == [200, 200]
+    answer = office.run(key)
+    assert answer.status == 429
+    assert 50 <= int(answer.headers["Retry-After"]) <= 60
+    assert answer.json["type"] == "urn:belljar:problem:quota"
+    assert answer.json["result"]["cause"] == "quota"
+    assert "runs_per_minute is 2" in answer.json["detail"]
+    office.cli("tenant", "set", "poor", "runs_per_minute=0", "cpu_seconds=10")
+    answer = office.run(key)
+    assert "could use 60, 10 of 10 are left today" in answer.json["detail"] or \
+        "could use 60, 9." in answer.json["detail"]
+    assert office.run(key, timeout=2).status == 200
+    metrics = office.ask("GET", "/metrics", MASTER).body.decode()
+    assert re.search(r'belljar_denials_total\{reason="quota"\} [1-9]', metrics)
+
+
+def test_concurrency_quota(office):
+    office.cli("tenant", "add", "narrow", "concurrency=1")
+    key = office.key("narrow")
+    first = office.run(key, "sleep 30", "bash", headers={"Prefer": "respond-async"}).json
+    until = time.monotonic() + 10
+    answer = office.run(key)
+    assert (answer.status, answer.headers["Retry-After"]) == (429, "1")
+    assert office.ask("DELETE", f"/v1/executions/{first['id']}", key).status == 200
+    while office.run(key).status != 200:
+        assert time.monotonic() < until
+
+
+def test_usage_and_cost(office):
+    office.cli("tenant", "add", "payer")
+    key = office.key("payer")
+    results = [office.run(key, "for i in range(300000): pass").json for _ in range(3)]
+    assert all(r["usage"]["cost"] > 0.0001 for r in results)
+    row, = office.ask("GET", "/v1/usage", key).json["usage"]
+    assert (row["tenant"], row["runs"], row["currency"]) == ("payer", 3, "EUR")
+    assert row["cost"] == pytest.approx(sum(r["usage"]["cost"] for r in results), abs=1e-5)
+    assert row["cpu_seconds"] == pytest.approx(sum(r["usage"]["cpu_ms"] for r in results) / 1e3, abs=0.01)
+    shown, = json.loads(office.cli("usage", "--tenant", "payer", "--json"))["usage"]
+    assert shown == row
+    day, = json.loads(office.cli("usage", "--tenant", "payer", "--days", "--since", "24h", "--json"))["usage"]
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d", day["day"])
+    assert "payer" in office.cli("usage")
+    assert office.ask("GET", "/v1/usage?since=never", key).status == 400
+    office.cli("usage", "--since", "never", code=125)
+
+
+def test_tenants_and_keys_over_http(office):
+    put = office.ask("PUT", "/v1/tenants/web", MASTER, {"quota": {"concurrency": 2}})
+    assert (put.status, put.json["quota"]["concurrency"]) == (201, 2)
+    put = office.ask("PUT", "/v1/tenants/web", MASTER, {"quota": {"cpu_seconds": 9}})
+    assert (put.status, put.json["quota"]["concurrency"], put.json["quota"]["cpu_seconds"]) == (200, 2, 9)
+    assert office.ask("PUT", "/v1/tenants/web", MASTER, {"quota": {"nonsense": 9}}).status == 400
+    assert office.ask("PUT", "/v1/tenants/web", MASTER, {"other": 9}).status == 400
+    assert office.ask("PUT", "/v1/tenants/local", MASTER, {}).status == 400
+    made = office.ask("POST", "/v1/keys", MASTER, {"tenant": "web", "roles": ["admin"]})
+    assert made.status == 201 and made.headers["Cache-Control"] == "no-store"
+    admin = made.json["key"]
+    # Who runs a tenant makes keys for it and for nobody else.
+    own = office.ask("POST", "/v1/keys", admin, {"roles": ["run"], "name": "own"}).json["key"]
+    assert office.run(own).status == 429  # 9 CPU seconds are not enough for 60
+    assert office.ask("POST", "/v1/keys", admin, {"tenant": "left", "roles": ["run"]}).status == 403
+    assert office.ask("POST", "/v1/keys", admin, {"roles": ["god"]}).status == 400
+    assert office.ask("POST", "/v1/keys", admin, {"roles": ["run"], "expires_ms": 5}).status == 400
+    assert {k["tenant"] for k in office.ask("GET", "/v1/keys", admin).json["keys"]} == {"web"}
+    assert office.ask("DELETE", f"/v1/keys/{own[3:11]}", admin).status == 200
+    assert office.ask("DELETE", f"/v1/keys/{own[3:11]}", admin).status == 404
+    assert office.run(own).status == 401
+    assert office.ask("DELETE", "/v1/tenants/web", MASTER).status == 200
+    assert office.ask("DELETE", "/v1/tenants/web", MASTER).status == 404
+    kinds = {line["kind"] for line in map(json.loads, office.cli("audit", "show", "--json").splitlines())}
+    assert {"tenant.add", "tenant.set", "tenant.rm", "key.add", "key.revoke", "key.use"} <= kinds
+    office.cli("audit", "verify")
+
+
+def test_verbs_say_what_is_wrong(office):
+    for args in (("tenant", "add"), ("tenant", "add", "a b"), ("tenant", "add", "x", "cpu=1"),
+                 ("tenant", "frob"), ("tenant", "rm", "nobody"), ("tenant",), ("key",),
+                 ("key", "add", "--tenant", "nobody"), ("key", "add", "--role", "god"),
+                 ("key", "revoke"), ("key", "revoke", "zzz"), ("key", "frob"),
+                 ("key", "add", "--expires", "soon"), ("usage", "extra")):
+        office.cli(*args, code=125)
+
+
+@pytest.mark.timeout(120)
+def test_fair_shares(office):
+    """50 clients of 5 tenants, one of which sends most of them: shares within 20 %."""
+    names = [f"fair{i}" for i in range(5)]
+    keys = {}
+    for name in names:
+        office.cli("tenant", "add", name)
+        keys[name] = office.key(name)
+    # A flood from the first, a few from the others, who all want more than there is.
+    clients = [names[0]] * 18 + [n for n in names[1:] for _ in range(8)]
+    done = collections.Counter()
+    stop = threading.Event()
+    bad = []
+
+    def work(name):
+        while not stop.is_set():
+            answer = office.run(keys[name], "sleep 0.05", "bash")
+            if answer.status != 200:
+                bad.append((name, answer.status, answer.body))
+                return
+            if not stop.is_set():
+                done[name] += 1
+
+    threads = [threading.Thread(target=work, args=(name,)) for name in clients]
+    for thread in threads:
+        thread.start()
+    stop.wait(12)
+    stop.set()
+    for thread in threads:
+        thread.join()
+    assert not bad
+    mean = sum(done.values()) / 5
+    assert mean >= 10
+    for name in names:
+        assert abs(done[name] - mean) <= 0.2 * mean, done

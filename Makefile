@@ -93,7 +93,7 @@ bench:
 
 ## make soak      the long tests with their full counts; writes docs/soak.md
 soak:
-	@$(SETUP) build test
+	@$(SETUP) build test docker
 	$(call configure,build-test,-Dfaults=true)
 	@$(NINJA) -C build-test
 	@tools/soak build-test

@@ -27,6 +27,7 @@ enum { REQUEST_MS = 600000, MAX_ARGS = 24 };
 #define SHELL   "findutils,gawk,grep,sed,diffutils,gzip,tar,bc"
 #define USUAL   "debian"
 #define LONGEST 1024
+#define MERGED  "/usr/share/mmdebstrap/hooks/merged-usr"
 
 /* What goes into the stand-in of a language. */
 static const struct {
@@ -93,6 +94,8 @@ static int unpack(const struct bj_build *build, const char *packages, int archiv
 		/* A runtime gives a tmpfs the mode of the directory that it covers. */
 		"--extract-hook=mkdir -p \"$1/tmp\" \"$1/work\" \"$1/script\" "
 		"\"$1/usr/local/bin\"; chmod 1777 \"$1/tmp\" \"$1/work\"",
+		/* As every Debian of today is laid out: /bin is a link to /usr/bin. */
+		access(MERGED, F_OK) == 0 ? "--hook-dir=" MERGED : "--quiet",
 		"--format=tar",
 		build->suite ? build->suite : "bookworm",
 		"-",

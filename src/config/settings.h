@@ -109,6 +109,7 @@ struct bj_settings {
 	bool docker_mount_script;              /* docker.mount_script */
 	bool docker_pull;                      /* docker.pull */
 	uint32_t docker_pool;                  /* docker.pool */
+	uint64_t docker_sweep_ms;              /* docker.sweep */
 	uint64_t docker_timeout_ms;            /* docker.timeout */
 	char *state_dir;                       /* state_dir; NULL: chosen by who runs it */
 	enum bj_store_code store_code;         /* store_code */

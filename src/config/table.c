@@ -193,6 +193,8 @@ const struct bj_setting bj_table[] = {
 	  .help = "Fetch an image that is missing from its registry." },
 	{ "docker.pool", BJ_T_COUNT, AT(docker_pool), 0, 64, .value = "2",
 	  .help = "Containers kept waiting for a script, once a second one was run. 0: none." },
+	{ "docker.sweep", BJ_T_DURATION, AT(docker_sweep_ms), 100, 86400000, .value = "30s",
+	  .help = "How often a service looks for containers of belljars that died." },
 	{ "docker.timeout", BJ_T_DURATION, AT(docker_timeout_ms), 100, 600000, .value = "10s",
 	  .help = "How long the engine may take to answer one request." },
 

@@ -26,8 +26,6 @@ enum {
 	/* A container that waited this long makes room for a fresh one. */
 	POOL_SECONDS = 1800,
 	PROFILE_MAX = 1 << 20,
-	/* What dies beside a service is swept by it within this time. */
-	TICK_MS = 30000,
 };
 
 enum child_kind { WORKER, FILLER, CLEANER };
@@ -346,7 +344,7 @@ static void leave(void *self)
 int bj_broker_new(const struct bj_broker_settings *settings, struct bj_process **ret,
 		  struct bj_err *err)
 {
-	static const struct bj_role_ops ops = {
+	const struct bj_role_ops ops = {
 		.greet = greet,
 		.prepare = prepare,
 		.started = started,
@@ -356,7 +354,7 @@ int bj_broker_new(const struct bj_broker_settings *settings, struct bj_process *
 		.closing = closing,
 		.leave = leave,
 		.tick = tick,
-		.tick_ms = TICK_MS,
+		.tick_ms = (int)settings->sweep_ms,
 	};
 	struct broker *b = calloc(1, sizeof(*b));
 

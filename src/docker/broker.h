@@ -18,6 +18,7 @@ struct bj_broker_settings {
 	bool pull;                /* fetch a missing image from its registry */
 	bool sweep_all;           /* sweep before the first word, and wait for it */
 	uint32_t pool;            /* containers kept ready once there is a second run */
+	uint64_t sweep_ms;        /* between two looks for what the dead left */
 	uint64_t timeout_ms;      /* of one request */
 };
 

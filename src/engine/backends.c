@@ -100,6 +100,7 @@ static int start_broker(const struct bj_settings *s, bool sweep, struct bj_proce
 		.pull = s->docker_pull,
 		.sweep_all = sweep,
 		.pool = s->docker_pool,
+		.sweep_ms = s->docker_sweep_ms,
 		.timeout_ms = s->docker_timeout_ms,
 	};
 

@@ -2,6 +2,7 @@
 #include "jar/role.h"
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/fd.h"
 
@@ -139,18 +140,20 @@ static void reap(struct host *host)
 
 static void serve(struct host *host)
 {
+	const uint64_t every = (uint64_t)host->ops->tick_ms * 1000000u;
+	uint64_t next = bj_clock_now() + every;
 	struct bj_role_launch run;
 
 	for (;;) {
 		struct pollfd polls[] = { { .fd = host->control, .events = POLLIN },
 					  { .fd = host->children, .events = POLLIN } };
 
-		const int n = poll(polls, 2, host->ops->tick_ms ? host->ops->tick_ms : -1);
-
-		if (n < 0)
+		if (poll(polls, 2, every ? host->ops->tick_ms : -1) < 0)
 			continue;
-		if (n == 0)
+		if (every && bj_clock_now() >= next) {
 			host->ops->tick(host->self);
+			next = bj_clock_now() + every;
+		}
 		if (polls[1].revents)
 			reap(host);
 		if (!polls[0].revents)

@@ -11,7 +11,7 @@ import pytest
 from engine import wait_until
 
 SLEEP = "import time\nprint('up', flush=True)\ntime.sleep(60)"
-ROUNDS = int(os.environ.get("BELLJAR_KILL_ROUNDS", "20"))
+ROUNDS = int(os.environ.get("BELLJAR_KILL_ROUNDS", "100" if "BELLJAR_FULL" in os.environ else "10"))
 
 
 def children(pid):
@@ -39,7 +39,7 @@ def kill_all(process):
     process.communicate()
 
 
-def test_kill_everything_at_any_moment(jar):
+def test_kill_everything_at_any_moment(jar, record_property):
     """DS-CLEAN SCRP-06: SIGKILL of all processes of a run, at a random moment; then one sweep."""
     chance = random.Random(7)
     for _ in range(ROUNDS):
@@ -48,6 +48,8 @@ def test_kill_everything_at_any_moment(jar):
         kill_all(process)
         jar.gc()
         assert jar.engine.leftovers() == []
+    if "BELLJAR_FULL" in os.environ:
+        record_property("kills", ROUNDS)
 
 
 def test_the_next_start_sweeps(jar):

@@ -33,13 +33,13 @@ static void add_words(struct bj_buf *buf, const char *const *words)
 static void add_quoted(struct bj_buf *buf, const char *text, const char *special)
 {
 	for (; *text; text++) {
-		if (*text == '\'')
-			bj_buf_puts(buf, "'\\'");
-		else if (strchr(special, *text))
+		if (*text == '\'') {
+			bj_buf_puts(buf, "'\\''");
+			continue;
+		}
+		if (strchr(special, *text))
 			bj_buf_puts(buf, "\\");
 		bj_buf_add(buf, text, 1);
-		if (*text == '\'')
-			bj_buf_puts(buf, "'");
 	}
 }
 

@@ -11,6 +11,7 @@
 enum {
 	BJ_MCP_ID = 33,
 	BJ_MCP_CLIENT = 64,
+	BJ_MCP_OWNER = 128,
 	BJ_MCP_CALLS = 64,         /* under way at once in one session */
 	BJ_MCP_THREADS = 1024,     /* in all */
 	BJ_MCP_SUBSCRIPTIONS = 256 /* of one session */
@@ -42,7 +43,9 @@ struct bj_mcp_session {
 	struct bj_mcp *mcp;
 	struct bj_mcp_session *prev, *next; /* guarded by the server's lock */
 	atomic_uint refs;
-	bool stateless; /* set before the first request */
+	/* Set before the first request. */
+	bool stateless;
+	char tenant[BJ_MCP_OWNER], actor[BJ_MCP_OWNER]; /* "": none */
 
 	pthread_mutex_t lock; /* over what follows */
 	pthread_cond_t changed;
@@ -96,6 +99,8 @@ struct bj_mcp_method {
 void bj_mcp_client_name(const json_t *info, char name[BJ_MCP_CLIENT]);
 
 /* --- threads and sessions (server.c) --- */
+/* NULL: it belongs to nobody. */
+const char *bj_mcp_call_tenant(const struct bj_mcp_call *call);
 int bj_mcp_spawn(struct bj_mcp *mcp, void *(*run)(void *), void *ctx);
 void bj_mcp_thread_ends(struct bj_mcp *mcp);
 

@@ -67,12 +67,13 @@ static size_t steps_to(const struct bj_mcp_local *local, const char *id)
 	return back;
 }
 
-static json_t *list(void *ctx, const char *before, unsigned int limit)
+static json_t *list(void *ctx, const char *tenant, const char *before, unsigned int limit)
 {
 	struct bj_mcp_local *local = ctx;
 	json_t *runs = json_array(), *answer = NULL;
 	size_t back = 0;
 
+	(void)tenant; /* all runs here are of the one who started us */
 	pthread_mutex_lock(&local->lock);
 	if (before)
 		back = steps_to(local, before) + 1;
@@ -91,10 +92,11 @@ static json_t *list(void *ctx, const char *before, unsigned int limit)
 	return answer;
 }
 
-static json_t *find(void *ctx, const char *id)
+static json_t *find(void *ctx, const char *tenant, const char *id)
 {
 	struct bj_mcp_local *local = ctx;
 
+	(void)tenant;
 	pthread_mutex_lock(&local->lock);
 
 	json_t *found = json_incref(at(local, steps_to(local, id)));

@@ -18,10 +18,10 @@ struct bj_mcp_host {
 	int (*run)(void *ctx, void *token, struct bj_spec *spec, struct bj_result **ret,
 		   struct bj_err *err);
 	/* The runs there are, newest first: {"executions": [{"id": ...}], "next": id or null}.
-	 * NULL: there is no run @before. */
-	json_t *(*list)(void *ctx, const char *before, unsigned int limit);
+	 * NULL: there is no run @before. @tenant: only runs of theirs; NULL: all. */
+	json_t *(*list)(void *ctx, const char *tenant, const char *before, unsigned int limit);
 	/* One run with its result; NULL: there is none. */
-	json_t *(*find)(void *ctx, const char *id);
+	json_t *(*find)(void *ctx, const char *tenant, const char *id);
 };
 
 struct bj_mcp;
@@ -56,6 +56,10 @@ bool bj_mcp_session_busy(struct bj_mcp_session *session);
 
 /* The revision that was agreed on, such as "2025-11-25"; NULL: none yet. */
 const char *bj_mcp_session_version(struct bj_mcp_session *session);
+
+/* Whose it is: runs are theirs, and they see no others. NULL: nobody's; an actor that is not known
+ * is what the client calls itself. Call it before the first request. */
+void bj_mcp_session_owner(struct bj_mcp_session *session, const char *tenant, const char *actor);
 
 /* Every request of it must say its revision itself: for transports that know that it means to. */
 void bj_mcp_session_stateless(struct bj_mcp_session *session);

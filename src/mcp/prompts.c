@@ -177,7 +177,7 @@ static void offer_choices(json_t *values, const struct prompt *p, const char *ar
 static void offer_ids(struct bj_mcp_call *call, json_t *values, const char *typed)
 {
 	struct bj_mcp_host *host = &call->mcp->host;
-	json_t *runs = host->list(host->ctx, NULL, MAX_VALUES), *run;
+	json_t *runs = host->list(host->ctx, bj_mcp_call_tenant(call), NULL, MAX_VALUES), *run;
 	size_t i;
 
 	json_array_foreach(json_object_get(runs, "executions"), i, run)

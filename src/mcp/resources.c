@@ -34,7 +34,7 @@ json_t *bj_mcp_resources_list(struct bj_mcp_call *call, struct bj_rpc_error *err
 {
 	struct bj_mcp_host *host = &call->mcp->host;
 	const char *cursor = bj_rpc_text(call->params, "cursor");
-	json_t *runs = host->list(host->ctx, cursor, PAGE);
+	json_t *runs = host->list(host->ctx, bj_mcp_call_tenant(call), cursor, PAGE);
 	const char *next = bj_rpc_text(runs, "next");
 	json_t *list = json_array(), *result, *run;
 	size_t i;
@@ -81,9 +81,10 @@ static json_t *not_found(const struct bj_mcp_call *call, const char *uri,
 static json_t *read_execution(struct bj_mcp_call *call, const char *uri)
 {
 	struct bj_mcp_host *host = &call->mcp->host;
-	json_t *execution = strncmp(uri, PREFIX, strlen(PREFIX)) == 0
-				    ? host->find(host->ctx, uri + strlen(PREFIX))
-				    : NULL;
+	json_t *execution =
+		strncmp(uri, PREFIX, strlen(PREFIX)) == 0
+			? host->find(host->ctx, bj_mcp_call_tenant(call), uri + strlen(PREFIX))
+			: NULL;
 	AUTO_FREE char *text = execution ? json_dumps(execution, JSON_COMPACT) : NULL;
 
 	json_decref(execution);

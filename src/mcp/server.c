@@ -150,6 +150,17 @@ const char *bj_mcp_session_version(struct bj_mcp_session *s)
 	return version;
 }
 
+void bj_mcp_session_owner(struct bj_mcp_session *s, const char *tenant, const char *actor)
+{
+	snprintf(s->tenant, sizeof(s->tenant), "%s", tenant ? tenant : "");
+	snprintf(s->actor, sizeof(s->actor), "%s", actor ? actor : "");
+}
+
+const char *bj_mcp_call_tenant(const struct bj_mcp_call *call)
+{
+	return call->session->tenant[0] ? call->session->tenant : NULL;
+}
+
 void bj_mcp_session_stateless(struct bj_mcp_session *s)
 {
 	s->stateless = true;

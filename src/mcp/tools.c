@@ -178,7 +178,8 @@ static int run_spec(void *ctx, struct bj_spec *spec, struct bj_result **ret, str
 	spec->event_ctx = run;
 	spec->on_ask = on_ask;
 	spec->ask_ctx = run;
-	spec->actor = run->call->client;
+	spec->tenant = bj_mcp_call_tenant(run->call);
+	spec->actor = run->call->session->actor[0] ? run->call->session->actor : run->call->client;
 	r = mcp->host.run(mcp->host.ctx, run->token, spec, ret, err);
 	if (r == 0 && !spec->check_only) {
 		char uri[64 + BJ_MCP_ID];

@@ -214,6 +214,7 @@ static void handle_stateless(struct bj_mcp_door *door, const struct bj_request *
 {
 	struct bj_rpc_error error = { 0 };
 	const json_t *id = json_object_get(message, "id");
+	const char *tenant, *owner = bj_mcp_rules_owner(req, &tenant);
 	struct bj_mcp_session *session;
 
 	if (kind == BJ_RPC_NOTIFICATION) {
@@ -232,6 +233,7 @@ static void handle_stateless(struct bj_mcp_door *door, const struct bj_request *
 		return;
 	}
 	bj_mcp_session_stateless(session);
+	bj_mcp_session_owner(session, tenant, owner);
 	answer_stateless(session, req, message, answer);
 	bj_mcp_session_unref(session);
 }
@@ -243,6 +245,7 @@ static struct bj_mcp_client *find_client(struct bj_mcp_door *door, const struct 
 					 struct bj_answer *answer)
 {
 	const char *id = req->header(req->ctx, "Mcp-Session-Id");
+	const char *tenant, *owner = bj_mcp_rules_owner(req, &tenant);
 	struct bj_mcp_client *client;
 
 	if (!id) {
@@ -250,7 +253,7 @@ static struct bj_mcp_client *find_client(struct bj_mcp_door *door, const struct 
 		       "send initialize first, then the header Mcp-Session-Id");
 		return NULL;
 	}
-	client = bj_mcp_sessions_find(door->sessions, id, bj_mcp_rules_owner(req));
+	client = bj_mcp_sessions_find(door->sessions, id, owner, tenant);
 	if (!client)
 		refuse(answer, 404, BJ_RPC_SESSION, "Session not found");
 	return client;
@@ -273,7 +276,8 @@ static json_t *run_quick(struct bj_mcp_session *session, const json_t *message)
 static void handle_initialize(struct bj_mcp_door *door, const struct bj_request *req,
 			      const json_t *message, struct bj_answer *answer)
 {
-	struct bj_mcp_client *client = bj_mcp_sessions_add(door->sessions, bj_mcp_rules_owner(req));
+	const char *tenant, *owner = bj_mcp_rules_owner(req, &tenant);
+	struct bj_mcp_client *client = bj_mcp_sessions_add(door->sessions, owner, tenant);
 	json_t *reply;
 
 	if (!client) {

@@ -7,6 +7,8 @@
 #include "serve/problem.h"
 #include "tool/tool.h"
 
+#include <string.h>
+
 static struct belljar *enter(void *ctx, void **ret_token)
 {
 	struct bj_generation *g = bj_service_enter(ctx);
@@ -26,12 +28,15 @@ static int run(void *ctx, void *token, struct bj_spec *spec, struct bj_result **
 	return bj_execute_spec(ctx, token, spec, ret, err);
 }
 
-static json_t *list(void *ctx, const char *before, unsigned int limit)
+static json_t *list(void *ctx, const char *tenant, const char *before, unsigned int limit)
 {
 	struct bj_service *s = ctx;
-	const struct bj_runs_filter filter = {
-		.state = -1, .cause = -1, .language = -1, .limit = limit, .before = before
-	};
+	const struct bj_runs_filter filter = { .state = -1,
+					       .cause = -1,
+					       .language = -1,
+					       .limit = limit,
+					       .before = before,
+					       .tenant = tenant };
 	AUTO_BUF struct bj_buf text = { 0 };
 
 	if (!bj_runs_print(s->runs, &filter, &text) || text.failed)
@@ -39,12 +44,17 @@ static json_t *list(void *ctx, const char *before, unsigned int limit)
 	return json_loadb(text.data, text.size, JSON_ALLOW_NUL, NULL);
 }
 
-static json_t *find(void *ctx, const char *id)
+static json_t *find(void *ctx, const char *tenant, const char *id)
 {
 	struct bj_service *s = ctx;
 	struct bj_execution *x = bj_runs_find(s->runs, id);
 	AUTO_BUF struct bj_buf text = { 0 };
 
+	/* Runs of others are not there. */
+	if (x && tenant && strcmp(x->tenant, tenant) != 0) {
+		bj_execution_unref(s->runs, x);
+		return NULL;
+	}
 	if (!x)
 		return NULL;
 	bj_execution_print(x, true, &text);

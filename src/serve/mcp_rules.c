@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "mcp/mcp.h"
+#include "serve/auth.h"
 
 #include <sodium.h>
 #include <stdlib.h>
@@ -251,10 +252,10 @@ bool bj_mcp_rules_params(const struct bj_request *req, const json_t *message, co
 
 /* --- who -------------------------------------------------------------------------------------- */
 
-const char *bj_mcp_rules_owner(const struct bj_request *req)
+const char *bj_mcp_rules_owner(const struct bj_request *req, const char **ret_tenant)
 {
-	(void)req;
-	return "";
+	*ret_tenant = bj_auth_tenant(req->caller);
+	return req->caller ? req->caller->name : "";
 }
 
 bool bj_mcp_rules_fixtures(void)

@@ -38,8 +38,9 @@ bool bj_mcp_rules_headers(const struct bj_request *req, const json_t *message,
 bool bj_mcp_rules_params(const struct bj_request *req, const json_t *message, const json_t *schema,
 			 struct bj_rpc_error *error);
 
-/* Who asks, so that sessions stay with the one who opened them. */
-const char *bj_mcp_rules_owner(const struct bj_request *req);
+/* Who asks, so that sessions stay with the one who opened them: their name, and their tenant (NULL:
+ * none). */
+const char *bj_mcp_rules_owner(const struct bj_request *req, const char **ret_tenant);
 
 /* Whether the fixtures of the conformance suite are asked for; never in other than test builds. */
 bool bj_mcp_rules_fixtures(void);

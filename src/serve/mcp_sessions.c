@@ -14,7 +14,7 @@ enum { ID = 33, OWNER = 128, STREAMS = 8, BUCKETS = 1024 };
 struct bj_mcp_client {
 	struct bj_mcp_sessions *all;
 	char id[ID];
-	char owner[OWNER];
+	char owner[OWNER], tenant[OWNER];
 	struct bj_mcp_session *session;
 
 	/* Guarded by the lock of all. */
@@ -163,7 +163,8 @@ static void make_room(struct bj_mcp_sessions *all, bool room)
 
 /* --- clients ---------------------------------------------------------------------------------- */
 
-static struct bj_mcp_client *make(struct bj_mcp_sessions *all, const char *owner)
+static struct bj_mcp_client *make(struct bj_mcp_sessions *all, const char *owner,
+				  const char *tenant)
 {
 	struct bj_mcp_client *c = calloc(1, sizeof(*c));
 	unsigned char bytes[16];
@@ -179,13 +180,16 @@ static struct bj_mcp_client *make(struct bj_mcp_sessions *all, const char *owner
 	randombytes_buf(bytes, sizeof(bytes));
 	sodium_bin2hex(c->id, sizeof(c->id), bytes, sizeof(bytes));
 	snprintf(c->owner, sizeof(c->owner), "%s", owner);
+	snprintf(c->tenant, sizeof(c->tenant), "%s", tenant ? tenant : "");
+	bj_mcp_session_owner(c->session, tenant, owner);
 	c->refs = 1;
 	return c;
 }
 
-struct bj_mcp_client *bj_mcp_sessions_add(struct bj_mcp_sessions *all, const char *owner)
+struct bj_mcp_client *bj_mcp_sessions_add(struct bj_mcp_sessions *all, const char *owner,
+					  const char *tenant)
 {
-	struct bj_mcp_client *c = make(all, owner);
+	struct bj_mcp_client *c = make(all, owner, tenant);
 
 	if (!c)
 		return NULL;
@@ -211,7 +215,7 @@ struct bj_mcp_client *bj_mcp_sessions_add(struct bj_mcp_sessions *all, const cha
 }
 
 struct bj_mcp_client *bj_mcp_sessions_find(struct bj_mcp_sessions *all, const char *id,
-					   const char *owner)
+					   const char *owner, const char *tenant)
 {
 	pthread_mutex_lock(&all->lock);
 	make_room(all, false);
@@ -220,7 +224,7 @@ struct bj_mcp_client *bj_mcp_sessions_find(struct bj_mcp_sessions *all, const ch
 
 	while (c && strcmp(c->id, id) != 0)
 		c = c->in_bucket;
-	if (c && strcmp(c->owner, owner) != 0)
+	if (c && (strcmp(c->owner, owner) != 0 || strcmp(c->tenant, tenant ? tenant : "") != 0))
 		c = NULL;
 	if (c) {
 		c->refs++;

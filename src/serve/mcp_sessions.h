@@ -14,12 +14,13 @@ void bj_mcp_sessions_configure(struct bj_mcp_sessions *sessions, uint32_t max, u
 			       uint64_t keep);
 
 /* A new one; the session that was idle longest makes room for it. NULL: all are busy. The caller
- * leaves it. @owner: who may use it. */
-struct bj_mcp_client *bj_mcp_sessions_add(struct bj_mcp_sessions *sessions, const char *owner);
+ * leaves it. @owner of @tenant (NULL: none) alone may use it. */
+struct bj_mcp_client *bj_mcp_sessions_add(struct bj_mcp_sessions *sessions, const char *owner,
+					  const char *tenant);
 
 /* NULL: there is none, or it belongs to somebody else. The caller leaves it. */
 struct bj_mcp_client *bj_mcp_sessions_find(struct bj_mcp_sessions *sessions, const char *id,
-					   const char *owner);
+					   const char *owner, const char *tenant);
 void bj_mcp_client_leave(struct bj_mcp_client *client);
 
 /* Forget it and end what it does. */

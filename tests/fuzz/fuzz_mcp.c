@@ -31,17 +31,17 @@ static int run(void *ctx, void *token, struct bj_spec *spec, struct bj_result **
 	abort();
 }
 
-static json_t *list(void *ctx, const char *before, unsigned int limit)
+static json_t *list(void *ctx, const char *tenant, const char *before, unsigned int limit)
 {
-	(void)ctx, (void)limit;
+	(void)ctx, (void)tenant, (void)limit;
 	return before ? NULL
 		      : json_pack("{s:[{s:s, s:s}], s:n}", "executions", "id", "0123", "state",
 				  "finished", "next");
 }
 
-static json_t *find(void *ctx, const char *id)
+static json_t *find(void *ctx, const char *tenant, const char *id)
 {
-	(void)ctx;
+	(void)ctx, (void)tenant;
 	return strcmp(id, "0123") == 0 ? json_pack("{s:s}", "id", id) : NULL;
 }
 

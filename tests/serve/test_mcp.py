@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """MCP over HTTP as hostile and careless clients use it: proper errors, bounds, flat memory. TOOL."""
 import concurrent.futures
+import http.client
 import json
 import os
 import secrets
 import socket
+import subprocess
 import time
 
 import pytest
 
-from serving import Service
+from serving import BELLJAR, Answer
 
 BOTH = {"Accept": "application/json, text/event-stream"}
 MODERN = "2026-07-28"
@@ -184,7 +186,6 @@ def test_tcp_needs_the_key(serve, tmp_path):
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     service = serve("--listen", f"127.0.0.1:{port}", env={"BELLJAR_SERVE_API_KEY": key}).ready()
-    import http.client
     for headers, status in (({}, 401), ({"Authorization": f"Bearer {key}"}, 200)):
         conn = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
         conn.request("POST", "/mcp", json.dumps(request("initialize", {
@@ -192,6 +193,38 @@ def test_tcp_needs_the_key(serve, tmp_path):
             {**BOTH, "Content-Type": "application/json", **headers})
         assert conn.getresponse().status == status
         conn.close()
+
+
+def test_a_tenant_sees_its_own_runs_and_sessions_only(serve, tmp_path):
+    """TENANT holds over MCP: runs, resources and sessions of others are not there."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    service = serve(config=f"state_dir: {tmp_path}\nserve: {{listen: '127.0.0.1:{port}', "
+                           "api_key: a-master-key-of-the-tests}\n").ready()
+    keys = {}
+    for name in ("red", "blue"):
+        subprocess.run([BELLJAR, "tenant", "add", name, "-c", service.config], check=True, capture_output=True)
+        keys[name] = subprocess.run([BELLJAR, "key", "add", "--tenant", name, "--role", "run", "-c", service.config],
+                                    check=True, capture_output=True, text=True).stdout.strip()
+
+    def say(name, message, session=None):
+        conn = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+        conn.request("POST", "/mcp", json.dumps(message), {
+            **BOTH, "Content-Type": "application/json", "Authorization": f"Bearer {keys[name]}", **(session or {})})
+        return Answer(conn.getresponse())
+
+    opened = {name: {"Mcp-Session-Id": say(name, request("initialize", {
+        "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}})).headers["Mcp-Session-Id"]}
+        for name in keys}
+    done = events(say("red", request("tools/call", {"name": "run_python_code", "arguments": {"code": "print('red')"}}), opened["red"]))[-1]
+    run = done["result"]["structuredContent"]["id"]
+    read = request("resources/read", {"uri": f"belljar://executions/{run}"})
+    assert "red" in say("red", read, opened["red"]).body.decode()
+    assert code(say("blue", read, opened["blue"])) == -32002
+    assert say("blue", request("resources/list"), opened["blue"]).json["result"]["resources"] == []
+    assert len(say("red", request("resources/list"), opened["red"]).json["result"]["resources"]) == 1
+    assert say("blue", request("ping"), opened["red"]).status == 404  # not their session
 
 
 # --- hostile messages ------------------------------------------------------------------------------

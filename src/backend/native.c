@@ -364,6 +364,9 @@ static void fill_poll(struct run *run, struct pollfd *polls)
 	for (int i = 0; i < SLOTS; i++)
 		polls[i] = (struct pollfd){ .fd = run->fd[i], .events = POLLIN };
 	polls[STDIN_TO].events = pending ? POLLOUT : 0;
+	/* It fits into its pipe and is wanted at the end: no need to wake up for it. */
+	if (!run->ended)
+		polls[VERDICT].fd = -1;
 	if (pending || run->fd[STDIN_TO] < 0)
 		polls[STDIN_FROM].fd = -1;
 	if (run->ended) {

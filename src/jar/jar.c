@@ -94,6 +94,10 @@ static void say_started(struct bj_jar *jar)
 {
 	struct bj_wire_reply started = jar->reply;
 
+	/* What waited for its script starts at once: the front need not wake up for that. */
+	if (jar->warm)
+		return;
+
 	started.kind = BJ_REPLY_STARTED;
 	if (jar->watch[BJ_JAR_EV_REPLY] >= 0)
 		bj_fd_send(jar->watch[BJ_JAR_EV_REPLY], &started, sizeof(started), NULL, 0);

@@ -71,7 +71,7 @@ struct bj_wire_verdict {
 
 enum bj_wire_reply_kind {
 	BJ_REPLY_HELLO = 1, /* on the control socket, once: the launcher is up or says why not */
-	BJ_REPLY_STARTED,   /* the script's process is sealed and executes the interpreter */
+	BJ_REPLY_STARTED,   /* not when one waited: the script's process executes the interpreter */
 	BJ_REPLY_ENDED,     /* all processes of the jar are gone */
 	BJ_REPLY_FAILED,    /* no run took place: err says why */
 };

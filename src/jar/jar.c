@@ -135,10 +135,12 @@ int bj_jar_go(struct bj_jar *jar, struct bj_err *err)
 	jar->started = bj_clock_now();
 	jar->deadline = jar->started + jar->run.timeout_ns;
 	r = bj_fd_send(jar->watch[BJ_JAR_EV_SLOT], &go, sizeof(go), fds, BJ_ARRAY_SIZE(fds));
+	if (r < 0) {
+		jar->started = 0; /* the run is whole, and can go elsewhere */
+		return bj_err_set(err, BJ_E_SYSTEM, -r, "the waiting interpreter is gone");
+	}
 	unwatch(jar, BJ_JAR_EV_SLOT);
 	drop_run_fds(jar);
-	if (r < 0)
-		return bj_err_set(err, BJ_E_SYSTEM, -r, "the waiting interpreter is gone");
 	say_started(jar);
 	return 0;
 }

@@ -184,10 +184,11 @@ static int fill_for_run(struct launcher *l, struct bj_jar *jar, struct bj_err *e
 {
 	const enum pool_kind kind = jar->cold_only ? POOL_KINDS : pool_kind_of(l, &jar->run);
 
-	if (kind < POOL_KINDS && is_python(kind)) {
+	if (kind < POOL_KINDS && is_python(kind) && fill_python(l, jar, kind, err) == 0) {
 		jar->stock = kind + 1;
-		return fill_python(l, jar, kind, err);
+		return 0;
 	}
+	/* Also when the zygote has just died. */
 	return bj_jar_fill_cold(jar, &l->ground, err);
 }
 

@@ -1,0 +1,238 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Load, sudden death under load, and long use. With BELLJAR_FULL=1 (make soak) the full counts."""
+import concurrent.futures
+import hashlib
+import http.client
+import json
+import os
+import pathlib
+import random
+import re
+import signal
+import threading
+import time
+
+import pytest
+
+from test_warm import children, find_zygote
+
+FULL = os.environ.get("BELLJAR_FULL") == "1"
+SETTINGS = "warm: {slots: 4, bash_slots: 2, jars: 2, max: 16, preload: 'json,re,random'}\ncheck: {policy: off}\n"
+CGROUPS = pathlib.Path("/sys/fs/cgroup")
+
+
+def leftovers():
+    """Cgroups of jars, by name."""
+    return {str(p) for p in CGROUPS.rglob("belljar.*") if p.is_dir()}
+
+
+def tree(pid):
+    try:
+        return {p for child in children(pid) for p in (child, *tree(child))}
+    except FileNotFoundError:
+        return set()
+
+
+def alive(pid):
+    try:
+        return pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def wait_until(check, seconds=30):
+    end = time.monotonic() + seconds
+    while not check():
+        assert time.monotonic() < end, "not within the time"
+        time.sleep(0.02)
+
+
+def proof(language):
+    """A script, and what only a run of it can say."""
+    word = os.urandom(8).hex()
+    if language == "python":
+        return f"import hashlib\nprint(hashlib.sha256(b'{word}').hexdigest())", hashlib.sha256(word.encode()).hexdigest()
+    return f"printf %s {word} | sha256sum | cut -c1-64", hashlib.sha256(word.encode()).hexdigest()
+
+
+class Clients:
+    """Threads that ask until told to stop, each on its own connection, again after a hang-up."""
+
+    def __init__(self, service, count, languages=("python", "bash")):
+        self.service, self.languages = service, languages
+        self.stop = threading.Event()
+        self.lock = threading.Lock()
+        self.statuses, self.wrong, self.broken = {}, [], 0
+        self.threads = [threading.Thread(target=self.work, daemon=True) for _ in range(count)]
+        for thread in self.threads:
+            thread.start()
+
+    def note(self, status, body, expected):
+        with self.lock:
+            self.statuses[status] = self.statuses.get(status, 0) + 1
+            if status == 200 and json.loads(body)["stdout"] != expected + "\n":
+                self.wrong.append(body)
+            elif status not in (200, 429, 500, 503):
+                self.wrong.append(body)
+
+    def work(self):
+        conn = None
+        while not self.stop.is_set():
+            language = random.choice(self.languages)
+            script, expected = proof(language)
+            try:
+                conn = conn or self.service.connect(timeout=60)
+                conn.request("POST", "/v1/executions", json.dumps({"script": script, "language": language}),
+                             {"Content-Type": "application/json"})
+                answer = conn.getresponse()
+                self.note(answer.status, answer.read(), expected)
+                if answer.status == 429:
+                    assert int(answer.headers["Retry-After"]) >= 1
+                    self.stop.wait(0.05)
+            except (OSError, http.client.HTTPException):
+                with self.lock:
+                    self.broken += 1
+                conn = None
+                time.sleep(0.02)
+
+    def end(self, seconds=90):
+        self.stop.set()
+        for thread in self.threads:
+            thread.join(seconds)
+        assert not any(thread.is_alive() for thread in self.threads), "a request hangs"
+
+
+def find_victim(service, victim):
+    """Its pid, or None while parts are being replaced."""
+    try:
+        front, starter = service.processes()
+        if victim == "front":
+            return front
+        return children(starter)[0] if victim == "launcher" else find_zygote(service.process.pid)
+    except (ValueError, IndexError, FileNotFoundError):
+        return None
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="sees the namespaces of others")
+@pytest.mark.parametrize("victim", ["front", "launcher", "zygote"])
+def test_sudden_death_under_load(serve, victim):
+    """DS-CLEAN: no wrong result, no answer without its run, no jar left, back in service by itself."""
+    service = serve(config=SETTINGS).ready()
+    clients = Clients(service, 6)
+    seen = set()
+    for _ in range(20 if FULL else 3):
+        served = clients.statuses.get(200, 0)
+        wait_until(lambda: clients.statuses.get(200, 0) > served + 5, 60)
+        seen |= tree(service.process.pid)
+        pids = []
+        wait_until(lambda: pids.append(find_victim(service, victim)) or pids[-1])
+        os.kill(pids[-1], signal.SIGKILL)
+    served = clients.statuses.get(200, 0)
+    wait_until(lambda: clients.statuses.get(200, 0) > served + 10, 60)
+    clients.end()
+    assert not clients.wrong, clients.wrong[:3]
+    if victim == "zygote":
+        assert set(clients.statuses) == {200} and clients.broken == 0, clients.statuses
+    keep = {service.process.pid, *tree(service.process.pid)}
+    wait_until(lambda: not any(alive(pid) for pid in seen - keep))
+
+
+@pytest.mark.timeout(400)
+def test_five_hundred_clients(serve, record_property):
+    """DS-PAR: every request is answered or refused properly, none hangs."""
+    service = serve(config=SETTINGS + "serve: {concurrency: 50, queue: 200}\n").ready()
+    clients = Clients(service, 500)
+    time.sleep(60 if FULL else 6)
+    clients.end(120)
+    record_property("answers", clients.statuses)
+    assert not clients.wrong, clients.wrong[:3]
+    assert set(clients.statuses) <= {200, 429}, clients.statuses
+    assert clients.broken == 0
+    assert clients.statuses[200] > 50
+    wait_until(lambda: service.metrics()["belljar_runs_in_flight"] == 0)
+
+
+# --- long use ---------------------------------------------------------------------------------
+
+# (language, script, cause, weight): good ones and hostile ones.
+MIX = [
+    ("python", "print(sum(range(1000)))", "exited", 10),
+    ("python", "import json, re\nprint(json.dumps({'a': re.sub('x', 'y', 'xx')}))", "exited", 8),
+    ("bash", "for i in 1 2 3; do echo $i; done | wc -l", "exited", 8),
+    ("python", "raise ValueError('no')", "exited", 4),
+    ("python", "import os\nfor i in range(50):\n    if os.fork() == 0: os._exit(0)\n", "exited", 1),
+    ("python", "open('/tmp/f', 'wb').write(bytes(1 << 20))\nprint(open('/etc/shadow').read())", "exited", 2),
+    ("bash", "(sleep 60 &) ; (setsid sleep 60 &); echo out", "exited", 2),
+    ("python", "import os, signal\nos.kill(os.getpid(), signal.SIGKILL)", "signal", 2),
+    ("python", "x = 'a' * (1 << 29)\ny = x * 4", "oom", 1),
+    ("bash", "exec 2>/dev/null; f() { f | f & }; f; sleep 9", "pids", 1),
+    ("python", "while True: print('x' * 100000)", "output", 1),
+    ("python", "def f(:", "rejected", 2),
+    ("python", "while True: pass", "timeout", 1),
+]
+
+
+def measure(service):
+    """(descriptors, KiB of own memory) of front and launcher."""
+    front, starter = service.processes()
+    found = []
+    for pid in front, children(starter)[0]:
+        rollup = pathlib.Path(f"/proc/{pid}/smaps_rollup").read_text()
+        found.append((len(os.listdir(f"/proc/{pid}/fd")), int(re.search(r"Private_Dirty:\s+(\d+)", rollup)[1])))
+    return found
+
+
+def one_of_the_mix(service, source):
+    language, script, cause, _ = source.choices(MIX, [row[3] for row in MIX])[0]
+    body = {"script": script, "language": language, "timeout": 0.5 if cause == "timeout" else 20}
+    conn = service.connect(timeout=120)
+    conn.request("POST", "/v1/executions", json.dumps(body), {"Content-Type": "application/json"})
+    answer = conn.getresponse()
+    result = json.loads(answer.read())
+    conn.close()
+    # What eats memory may be ended by Python itself.
+    if answer.status != 200 or result["cause"] not in (cause, "exited" if cause == "oom" else cause):
+        return (cause, answer.status, result)
+    return None
+
+
+def rest(service):
+    """Until nothing runs and every pool is as it was."""
+    wait_until(lambda: service.metrics()["belljar_runs_in_flight"] == 0)
+    time.sleep(8 if FULL else 2)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="reads the memory of others")
+@pytest.mark.timeout(20000 if FULL else 300)
+def test_soak(serve, record_property):
+    """SCRP-06, DS-CLEAN: many runs, good and hostile; memory and descriptors stay flat, nothing is left."""
+    count = int(os.environ.get("BELLJAR_SOAK_RUNS", 100_000 if FULL else 250))
+    service = serve(config=SETTINGS + "serve: {keep: 50}\nrecord: {enabled: false}\n").ready()
+    source = random.Random(7)
+    with concurrent.futures.ThreadPoolExecutor(6) as pool:
+        def go(n):
+            return [bad for bad in pool.map(lambda _: one_of_the_mix(service, source), range(n)) if bad]
+        bad = go(max(count // 10, 60))
+        rest(service)
+        before = measure(service)
+        bad += go(count)
+        rest(service)
+        after = measure(service)
+    for name, was, now in zip(("front", "launcher"), before, after):
+        record_property(f"{name} descriptors", f"{was[0]} then {now[0]}")
+        record_property(f"{name} KiB", f"{was[1]} then {now[1]}")
+    record_property("runs", count)
+    assert not bad, bad[:3]
+    (front_fds, front_kib), (launcher_fds, launcher_kib) = after
+    assert front_fds <= before[0][0] + 8
+    # Pools may differ by a few jars in the moment of looking.
+    assert launcher_fds <= before[1][0] + 16 * 24
+    assert front_kib <= before[0][1] * 1.5 + 4096
+    assert launcher_kib <= before[1][1] * 1.5 + 512
+    below = tree(service.process.pid)
+    mine = {p for p in leftovers() if any(str(pid) in (pathlib.Path(p) / "cgroup.procs").read_text().split()
+                                          for pid in below if (pathlib.Path(p) / "cgroup.procs").exists())}
+    service.process.send_signal(signal.SIGTERM)
+    assert service.process.wait(60) == 0
+    wait_until(lambda: not any(alive(pid) for pid in below))
+    assert not mine & leftovers()

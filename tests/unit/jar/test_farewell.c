@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* The last call of a process, seen before it is over. */
+
+#include "jar/farewell.h"
+
+#include "base/fd.h"
+#include "unit.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* A child that gives us its listener and ends as @end says. */
+static pid_t start(void (*end)(void), int *ret_listener)
+{
+	int pair[2];
+	size_t n = 0;
+	char word;
+
+	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, pair), 0);
+
+	const pid_t pid = fork();
+
+	if (pid == 0) {
+		prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+
+		const int fd = bj_farewell_listen();
+
+		if (fd < 0 || bj_fd_send(pair[1], "l", 1, &fd, 1) < 0)
+			_exit(99);
+		close(fd);
+		end();
+		_exit(98);
+	}
+	close(pair[1]);
+	assert_int_equal(bj_fd_recv(pair[0], &word, 1, ret_listener, 1, &n, 0), 1);
+	assert_int_equal(n, 1);
+	close(pair[0]);
+	return pid;
+}
+
+static void wait_for_call(int listener)
+{
+	struct pollfd p = { .fd = listener, .events = POLLIN };
+
+	assert_int_equal(poll(&p, 1, 10000), 1);
+	assert_true(p.revents & POLLIN);
+}
+
+static void say_seven(void)
+{
+	bj_farewell_say(7);
+}
+
+static void test_the_code_is_heard_and_the_process_stands(void **state)
+{
+	uint64_t id = 0;
+	int fd = -1, code = -1, status = 0;
+	const pid_t pid = start(say_seven, &fd);
+
+	(void)state;
+	wait_for_call(fd);
+	assert_true(bj_farewell_hear(fd, pid, &code, &id));
+	assert_int_equal(code, 7);
+	assert_int_equal(waitpid(pid, &status, WNOHANG), 0);
+	kill(pid, SIGKILL);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFSIGNALED(status));
+	close(fd);
+}
+
+static void test_it_can_be_let_on(void **state)
+{
+	uint64_t id = 0;
+	int fd = -1, code = -1, status = 0;
+	const pid_t pid = start(say_seven, &fd);
+
+	(void)state;
+	wait_for_call(fd);
+	assert_true(bj_farewell_hear(fd, pid, &code, &id));
+	bj_farewell_go_on(fd, id);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 7);
+	close(fd);
+}
+
+/* A process that it started uses the same call: it goes on, and is not taken for the first. */
+static void say_in_a_child(void)
+{
+	int status = 0;
+	const pid_t pid = fork();
+
+	if (pid == 0)
+		bj_farewell_say(9);
+	_exit(waitpid(pid, &status, 0) == pid && WEXITSTATUS(status) == 9 ? 3 : 4);
+}
+
+static void test_others_go_on(void **state)
+{
+	uint64_t id = 0;
+	int fd = -1, code = -1, status = 0;
+	const pid_t pid = start(say_in_a_child, &fd);
+
+	(void)state;
+	wait_for_call(fd);
+	assert_false(bj_farewell_hear(fd, pid, &code, &id));
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 3);
+	assert_int_equal(code, -1);
+	close(fd);
+}
+
+static void exit_plainly(void)
+{
+	_exit(5);
+}
+
+static void test_an_ordinary_exit_is_not_heard(void **state)
+{
+	int fd = -1, status = 0;
+	const pid_t pid = start(exit_plainly, &fd);
+
+	(void)state;
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 5);
+	close(fd);
+}
+
+static void say_unheard(void)
+{
+	usleep(200000);
+	bj_farewell_say(6);
+}
+
+static void test_it_ends_when_nobody_listens(void **state)
+{
+	int fd = -1, status = 0;
+	const pid_t pid = start(say_unheard, &fd);
+
+	(void)state;
+	close(fd);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 6);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_the_code_is_heard_and_the_process_stands),
+		cmocka_unit_test(test_it_can_be_let_on),
+		cmocka_unit_test(test_others_go_on),
+		cmocka_unit_test(test_an_ordinary_exit_is_not_heard),
+		cmocka_unit_test(test_it_ends_when_nobody_listens),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

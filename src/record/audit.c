@@ -344,6 +344,11 @@ uint64_t bj_audit_errors(const struct bj_audit *a)
 	return a ? a->errors : 0;
 }
 
+int bj_audit_folder(const struct bj_audit *a)
+{
+	return a->dir;
+}
+
 /* --- durability ------------------------------------------------------------------------------- */
 
 /* Sign the head if it is still ours. With our lock. */

@@ -36,3 +36,6 @@ int bj_audit_append(struct bj_audit *audit, const char *kind, json_t *data_take,
 
 /* Lines that could not be appended by this process. */
 uint64_t bj_audit_errors(const struct bj_audit *audit);
+
+/* The folder of its files, borrowed. */
+int bj_audit_folder(const struct bj_audit *audit);

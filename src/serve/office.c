@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/size.h"
+#include "record/audit_tail.h"
 #include "record/quota.h"
 #include "serve/auth.h"
 
@@ -119,6 +120,32 @@ void bj_office_usage(struct bj_service *s, const struct bj_request *req, const c
 		refuse(answer, &err);
 	else
 		answer_json(answer, 200, list);
+}
+
+/* --- audit ------------------------------------------------------------------------------------ */
+
+enum { AUDIT_DEFAULT = 100, AUDIT_MAX = 500 };
+
+void bj_office_audit(struct bj_service *s, const struct bj_request *req, const char *id,
+		     struct bj_answer *answer)
+{
+	const char *limit = req->query(req->ctx, "limit");
+	uint64_t max = AUDIT_DEFAULT;
+	struct bj_err err = { 0 };
+	json_t *lines = NULL;
+
+	(void)id;
+	if (!store_of(s, answer))
+		return;
+	if (limit && (bj_u64_parse(limit, &max) < 0 || max < 1 || max > AUDIT_MAX)) {
+		bj_problem_answer(answer, BJ_PROBLEM_BAD_REQUEST, "limit: a number from 1 to %d",
+				  AUDIT_MAX);
+		return;
+	}
+	if (bj_audit_tail(s->archive->audit, max, &lines, &err) < 0)
+		refuse(answer, &err);
+	else
+		answer_json(answer, 200, json_pack("{s:o}", "lines", lines));
 }
 
 /* --- tenants ---------------------------------------------------------------------------------- */

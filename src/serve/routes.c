@@ -295,6 +295,7 @@ static const struct {
 	{ "GET", "/mcp", any_mcp, BJ_ROLE_RUN },
 	{ "DELETE", "/mcp", any_mcp, BJ_ROLE_RUN },
 	{ "GET", "/v1/usage", bj_office_usage, BJ_ROLE_READ },
+	{ "GET", "/v1/audit", bj_office_audit, BJ_ROLE_READ | BJ_AUTH_OPERATORS },
 	{ "GET", "/v1/tenants", bj_office_tenants, BJ_ROLE_ADMIN | BJ_AUTH_OPERATORS },
 	{ "PUT", "/v1/tenants/{id}", bj_office_put_tenant, BJ_ROLE_ADMIN | BJ_AUTH_OPERATORS },
 	{ "DELETE", "/v1/tenants/{id}", bj_office_delete_tenant,

@@ -3,8 +3,10 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "record/tenant.h"
 #include "serve/problem.h"
 
+#include <jansson.h>
 #include <pthread.h>
 #include <sodium.h>
 #include <stdio.h>
@@ -173,10 +175,21 @@ static void set_cookie(const struct bj_request *req, const char *token, int seco
 			 seconds, tls ? "; Secure" : "");
 }
 
-static void answer_state(bool session, struct bj_answer *answer)
+/* Whether there is a session, and who the caller is, so that a page offers only what he may. */
+static void answer_state(const struct bj_request *req, bool session, struct bj_answer *answer)
 {
-	bj_answer_take(answer, 200, BJ_TYPE_JSON,
-		       strdup(session ? "{\"session\":true}" : "{\"session\":false}"));
+	static const struct bj_caller unknown = { .roles = BJ_ROLE_ALL };
+	const struct bj_caller *who = req->caller ? req->caller : &unknown;
+	char roles[BJ_ROLES_TEXT];
+
+	bj_roles_format(who->roles, roles);
+
+	json_t *object = json_pack("{s:b,s:s,s:s?,s:s}", "session", session, "name",
+				   who->name[0] ? who->name : who->key, "tenant",
+				   who->tenant[0] ? who->tenant : NULL, "roles", roles);
+
+	bj_answer_take(answer, 200, BJ_TYPE_JSON, object ? json_dumps(object, JSON_COMPACT) : NULL);
+	json_decref(object);
 	bj_answer_header(answer, "Cache-Control", "no-store");
 }
 
@@ -188,7 +201,7 @@ void bj_sessions_get(struct bj_sessions *s, const struct bj_request *req, struct
 	pthread_mutex_lock(&s->lock);
 	there = there && find(s, token);
 	pthread_mutex_unlock(&s->lock);
-	answer_state(there, answer);
+	answer_state(req, there, answer);
 }
 
 void bj_sessions_open(struct bj_sessions *s, const struct bj_request *req, struct bj_answer *answer)
@@ -213,7 +226,7 @@ void bj_sessions_open(struct bj_sessions *s, const struct bj_request *req, struc
 	memcpy(one->key, key, sizeof(key));
 	one->until = bj_clock_now() + LIFE_SECONDS * SECONDS_IN_NS;
 	pthread_mutex_unlock(&s->lock);
-	answer_state(true, answer);
+	answer_state(req, true, answer);
 	set_cookie(req, token, LIFE_SECONDS, answer);
 	sodium_memzero(key, sizeof(key));
 }
@@ -232,6 +245,6 @@ void bj_sessions_close(struct bj_sessions *s, const struct bj_request *req,
 			sodium_memzero(one, sizeof(*one));
 		pthread_mutex_unlock(&s->lock);
 	}
-	answer_state(false, answer);
+	answer_state(req, false, answer);
 	set_cookie(req, "", 0, answer);
 }

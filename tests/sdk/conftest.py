@@ -20,9 +20,11 @@ def free_port():
 
 
 @pytest.fixture(scope="session")
-def service():
+def service(tmp_path_factory):
     port = free_port()
-    it = Service("--listen", f"127.0.0.1:{port}", env={"BELLJAR_SERVE_API_KEY": KEY}).ready()
+    state = tmp_path_factory.mktemp("state", numbered=True) / "state"
+    it = Service("--listen", f"127.0.0.1:{port}",
+                 env={"BELLJAR_SERVE_API_KEY": KEY, "BELLJAR_STATE_DIR": str(state)}).ready()
     it.url = f"http://127.0.0.1:{port}"
     it.key = KEY
     yield it

@@ -8,6 +8,7 @@ import re
 import shutil
 import socket
 import subprocess
+import tempfile
 
 import pytest
 
@@ -25,8 +26,10 @@ def listening(*args, **more):
     with socket.socket() as sock:
         sock.bind(("127.0.0.1", 0))
         port = sock.getsockname()[1]
-    it = Service("--listen", f"127.0.0.1:{port}", *args, **more).ready()
-    it.port = port
+    state = tempfile.TemporaryDirectory(prefix="bj-state-")
+    env = {"BELLJAR_STATE_DIR": f"{state.name}/state", **more.pop("env", {})}
+    it = Service("--listen", f"127.0.0.1:{port}", *args, env=env, **more).ready()
+    it.port, it.state = port, state
     return it
 
 
@@ -100,7 +103,8 @@ def test_a_session_from_log_in_to_log_out(service):
     assert KEY not in set_cookie
     cookie = {"Cookie": cookie_of(set_cookie)}
     status, _, body = ask(service, "GET", "/v1/session", cookie)
-    assert status == 200 and json.loads(body) == {"session": True}
+    assert status == 200
+    assert json.loads(body) == {"session": True, "name": "serve.api_key", "tenant": None, "roles": "admin"}
     assert ask(service, "GET", "/v1/executions", cookie)[0] == 200
     status, headers, _ = ask(service, "DELETE", "/v1/session", {**cookie, "X-Belljar-Page": "1"})
     assert status == 200 and "Max-Age=0" in headers["Set-Cookie"]
@@ -126,6 +130,18 @@ def test_the_page_itself_may(service):
     status, _, body = ask(service, "POST", "/v1/executions", headers,
                           json.dumps({"script": "print(42)", "language": "python"}))
     assert status == 200 and json.loads(body)["stdout"] == "42\n"
+
+
+def test_the_end_of_the_audit_log(service):
+    """AUDIT: what happened last comes first, without signatures; wrong limits are refused."""
+    assert service.run("print(1)").status == 200
+    status, _, body = ask(service, "GET", "/v1/audit?limit=3", {"X-API-Key": KEY})
+    lines = json.loads(body)["lines"]
+    assert status == 200 and 1 <= len(lines) <= 3
+    assert [line["seq"] for line in lines] == sorted((line["seq"] for line in lines), reverse=True)
+    assert any(line["kind"].startswith("run") for line in lines)
+    for limit in ("0", "501", "x"):
+        assert ask(service, "GET", f"/v1/audit?limit={limit}", {"X-API-Key": KEY})[0] == 400
 
 
 def test_nobody_may_read_across_origins(service):

@@ -155,11 +155,11 @@ static void close_ends_it(void **state)
 
 	open_session(*state, "the-key", cookie);
 	bj_sessions_get(*state, &req, &answer);
-	assert_string_equal(answer.body, "{\"session\":true}");
+	assert_non_null(strstr(answer.body, "\"session\":true"));
 	bj_answer_done(&answer);
 	answer = (struct bj_answer){ 0 };
 	bj_sessions_close(*state, &req, &answer);
-	assert_string_equal(answer.body, "{\"session\":false}");
+	assert_non_null(strstr(answer.body, "\"session\":false"));
 	bj_answer_done(&answer);
 	assert_false(bj_sessions_key(*state, &req, key));
 	answer = (struct bj_answer){ 0 };

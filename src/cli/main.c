@@ -9,10 +9,12 @@
 #include <unistd.h>
 
 const struct bj_verb *const bj_verbs[] = {
-	&bj_verb_run,   &bj_verb_serve,      &bj_verb_ps,     &bj_verb_kill,   &bj_verb_top,
-	&bj_verb_check, &bj_verb_rules,      &bj_verb_doctor, &bj_verb_config, &bj_verb_gc,
-	&bj_verb_image, &bj_verb_completion, &bj_verb_audit,  &bj_verb_tenant, &bj_verb_key,
-	&bj_verb_usage, &bj_verb_tools,      &bj_verb_tool,   &bj_verb_mcp,    NULL,
+	&bj_verb_run,   &bj_verb_serve,      &bj_verb_ps,     &bj_verb_kill,    &bj_verb_top,
+	&bj_verb_check, &bj_verb_rules,      &bj_verb_doctor, &bj_verb_config,  &bj_verb_gc,
+	&bj_verb_image, &bj_verb_completion, &bj_verb_audit,  &bj_verb_tenant,  &bj_verb_key,
+	&bj_verb_usage, &bj_verb_tools,      &bj_verb_tool,   &bj_verb_mcp,     &bj_verb_history,
+	&bj_verb_show,  &bj_verb_rerun,      &bj_verb_diff,   &bj_verb_approve, &bj_verb_deny,
+	NULL,
 };
 
 static const struct bj_verb *find_verb(const char *name)

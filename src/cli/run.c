@@ -5,9 +5,11 @@
 #include "base/err.h"
 #include "base/fd.h"
 #include "base/log.h"
+#include "cli/ask.h"
 #include "cli/options.h"
 #include "cli/visible.h"
 #include "engine/engine.h"
+#include "engine/gate.h"
 #include "serve/remote.h"
 #include "spec/names.h"
 
@@ -207,6 +209,7 @@ static void fill_spec(const struct bj_run_request *req, const struct bj_script *
 {
 	spec->script = script->text.data;
 	spec->script_size = script->text.size;
+	spec->name = script->name[0] ? script->name : NULL;
 	spec->trust = req->trust;
 	spec->args = req->args;
 	spec->env = req->env;
@@ -370,6 +373,7 @@ static int run_one(struct belljar *bj, struct bj_client *client, const struct bj
 	if (!req->json) {
 		spec.on_event = on_event;
 		spec.event_ctx = &live;
+		spec.on_ask = bj_ask;
 	}
 	r = client ? bj_remote_run(client, &spec, settings, &result, &line, err)
 		   : bj_run(bj, &spec, &result, err);
@@ -436,6 +440,9 @@ static bool stdin_fits(const char *path)
 /* Whether a request to the service can say all that was asked for. */
 static bool service_fits(const struct bj_run_line *line, const struct bj_settings *settings)
 {
+	/* Who may have to be asked is asked here. */
+	if (bj_gate_minds_own(settings))
+		return false;
 	return !line->no_service && !line->trust && !line->out && !line->jobs && !line->config &&
 	       line->n_files == 1 && stdin_fits(line->stdin_path) && bj_remote_fits(settings);
 }

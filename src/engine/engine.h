@@ -69,6 +69,10 @@ struct bj_result *bj_engine_failure(const struct belljar *bj, const char *messag
 /* Enter the run of @spec, which has an id, as queued: for a door that answers before it begins. */
 int bj_engine_enqueue(struct belljar *bj, const struct bj_spec *spec, struct bj_err *err);
 
+/* It was queued and will not run after all. */
+void bj_engine_unqueue(struct belljar *bj, const struct bj_spec *spec, enum bj_cause cause,
+		       const char *message);
+
 /* What @settings ask of the check, for a script that @backend would run; language and text are
  * left to the caller. */
 struct bj_check_request bj_engine_check_request(const struct bj_settings *settings,

@@ -22,6 +22,7 @@
 #include "engine/gate.h"
 #include "engine/ledger.h"
 #include "record/approval.h"
+#include "record/artifact.h"
 #include "record/held.h"
 #include "spec/names.h"
 
@@ -361,19 +362,38 @@ static int run_with_fallback(struct belljar *bj, struct bj_spec *spec,
 	}
 }
 
+/* What goes beyond the result is kept too, when the settings say so. What cannot be kept is said,
+ * and the run counts all the same. */
+static bool keep_artifacts(struct belljar *bj, const struct bj_spec *spec,
+			   const struct bj_result *result, struct bj_spool *spool, bool files,
+			   struct bj_artifact *ret)
+{
+	struct bj_err err = { 0 };
+	const int r = bj_artifact_keep(&bj->record, spec, result, spool, files, ret, &err);
+
+	if (r < 0)
+		bj_log(BJ_LOG_WARN, "%s", err.msg);
+	return r > 0;
+}
+
 /* The end of a run is on record before anybody hears of it. */
 static int keep_result(struct belljar *bj, const struct bj_spec *spec, struct bj_result *result,
-		       struct bj_err *err)
+		       struct bj_spool *spool, bool files, struct bj_err *err)
 {
-	if (result->state == BJ_PENDING)
+	struct bj_artifact artifact;
+
+	if (result->state == BJ_PENDING) {
+		bj_ledger_release(bj, spec); /* it takes its share when it begins */
 		return 0;
+	}
 	result->state = BJ_FINISHED;
 	if (!bj->record.archive || spec->check_only)
 		return 0;
 
 	bj_ledger_price(bj, result);
 
-	const int r = bj_record_finish(&bj->record, spec, result, NULL, err);
+	const bool kept = keep_artifacts(bj, spec, result, spool, files, &artifact);
+	const int r = bj_record_finish(&bj->record, spec, result, kept ? &artifact : NULL, err);
 
 	bj_ledger_end(bj, spec, result);
 	return r;
@@ -415,13 +435,29 @@ int bj_run(struct belljar *bj, const struct bj_spec *asked, struct bj_result **r
 	   struct bj_err *err)
 {
 	struct bj_spec spec = *asked;
+	struct bj_spool spool;
 	struct bj_result *result = NULL;
 	int r = complete(bj, &spec, err);
 
+	if (r < 0)
+		return r;
+
+	AUTO_FD int files = bj_artifact_files(&bj->record, &spec);
+
+	bj_spool_init(&spool, bj->record.archive ? bj->record.archive->artifacts : -1, asked,
+		      bj->settings->record.artifact_bytes);
+	if (bj->record.archive && bj->settings->store_code != BJ_STORE_NEVER) {
+		spec.on_event = bj_spool_event;
+		spec.event_ctx = &spool;
+	}
+	if (files >= 0)
+		spec.out_dir_fd = files;
+	r = run_with_fallback(bj, &spec, &result, err);
 	if (r == 0)
-		r = run_with_fallback(bj, &spec, &result, err);
-	if (r == 0)
-		r = keep_result(bj, &spec, result, err);
+		r = keep_result(bj, &spec, result, &spool, files >= 0, err);
+	if (files >= 0 && (r < 0 || result->state == BJ_PENDING))
+		bj_artifact_drop(&bj->record, &spec);
+	bj_spool_done(&spool);
 	if (r < 0) {
 		bj_ledger_release(bj, &spec);
 		bj_result_free(result);
@@ -485,14 +521,17 @@ static int still_holds(struct belljar *bj, const struct bj_spec *spec, struct bj
 	return r < 0 ? r : 0;
 }
 
-/* What was taken and cannot run must not stay queued for ever. */
-static void end_taken(struct belljar *bj, const struct bj_spec *spec, const char *why)
+void bj_engine_unqueue(struct belljar *bj, const struct bj_spec *spec, enum bj_cause cause,
+		       const char *message)
 {
-	struct bj_result *result = bj_engine_failure(bj, why);
-	struct bj_err ignored;
+	struct bj_result *result = bj_engine_failure(bj, message);
+	struct bj_err err = { 0 };
 
-	if (result)
-		bj_record_finish(&bj->record, spec, result, NULL, &ignored);
+	if (result && bj->record.archive) {
+		result->cause = cause;
+		if (bj_record_finish(&bj->record, spec, result, NULL, &err) < 0)
+			bj_log(BJ_LOG_ERROR, "%s", err.msg);
+	}
 	bj_result_free(result);
 }
 
@@ -522,7 +561,8 @@ int bj_resume(struct belljar *bj, const char *id, const struct bj_spec *hooks,
 		r = bj_run(bj, &held.spec, ret_result, err);
 	if (r < 0) {
 		snprintf(held.spec.id, sizeof(held.spec.id), "%s", id);
-		end_taken(bj, &held.spec, err->msg);
+		/* What was taken and cannot run must not stay queued for ever. */
+		bj_engine_unqueue(bj, &held.spec, BJ_CAUSE_INFRASTRUCTURE, err->msg);
 	}
 	bj_held_done(&held);
 	return r;

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/fd.h"
+#include "record/artifact.h"
 #include "record/audit.h"
 #include "record/folder.h"
 #include "record/quota.h"
@@ -85,7 +86,7 @@ static int open_all(struct bj_archive *ar, const struct bj_settings *settings, s
 	ar->dir = bj_folder_open(settings, "records", path, err);
 	if (ar->dir < 0)
 		return ar->dir;
-	ar->artifacts = bj_folder_open(settings, "artifacts", NULL, err);
+	ar->artifacts = bj_folder_open(settings, BJ_FOLDER_ARTIFACTS, NULL, err);
 	if (ar->artifacts < 0)
 		return ar->artifacts;
 	snprintf(file, sizeof(file), "%s/" DATABASE, path);
@@ -101,6 +102,9 @@ static int open_all(struct bj_archive *ar, const struct bj_settings *settings, s
 		r = open_audit(ar, settings, err);
 	if (r == 0)
 		r = bj_archive_sweep(ar, err);
+	/* Whoever was interrupted may have left a folder half filled. */
+	if (r > 0)
+		bj_artifact_sweep(ar);
 	if (r >= 0)
 		r = bj_quota_sweep(&ar->store, &ar->owner, err);
 	return r < 0 ? r : 0;

@@ -63,6 +63,24 @@ static int make_dirs(char *path, mode_t last, struct bj_err *err)
 	return mkdir(path, last) < 0 && errno != EEXIST ? cannot(path, err) : 0;
 }
 
+/* The state directory, whose path is @top bytes long, and what @path names in it: private. */
+static int make_ours(char *path, size_t top, struct bj_err *err)
+{
+	int r;
+
+	path[top] = '\0';
+	r = make_dirs(path, 0700, err);
+	path[top] = '/';
+	for (char *p = path + top + 1; r == 0 && (p = strchr(p, '/')); p++) {
+		*p = '\0';
+		r = mkdir(path, 0700) < 0 && errno != EEXIST ? cannot(path, err) : 0;
+		*p = '/';
+	}
+	if (r == 0 && mkdir(path, 0700) < 0 && errno != EEXIST)
+		r = cannot(path, err);
+	return r;
+}
+
 /* Nobody but us, root, or whom root gave it to, may change what stands there. */
 static int check_owner(int fd, const char *path, struct bj_err *err)
 {
@@ -96,13 +114,9 @@ int bj_folder_open(const struct bj_settings *settings, const char *name, char *r
 	AUTO_FD int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
 	if (fd < 0 && errno == ENOENT) {
-		path[top] = '\0';
-		r = make_dirs(path, 0700, err);
-		path[top] = '/';
+		r = make_ours(path, top, err);
 		if (r < 0)
 			return r;
-		if (mkdir(path, 0700) < 0 && errno != EEXIST)
-			return cannot(path, err);
 		fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	}
 	if (fd < 0)

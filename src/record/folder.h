@@ -12,6 +12,8 @@
 
 enum { BJ_FOLDER_PATH = 512 };
 
+#define BJ_FOLDER_ARTIFACTS "artifacts/executions"
+
 /* Where it is: the setting state_dir, else /var/lib/belljar for root, $XDG_STATE_HOME/belljar or
  * ~/.local/state/belljar for others. */
 int bj_folder_path(const struct bj_settings *settings, char path[BJ_FOLDER_PATH],

@@ -91,7 +91,7 @@ int bj_record_begin(const struct bj_record *rec, const struct bj_spec *spec,
 }
 
 static int update(const struct bj_record *rec, const struct bj_spec *spec,
-		  const struct bj_result *r, const char *artifact)
+		  const struct bj_result *r, const struct bj_artifact *artifact)
 {
 	sqlite3_stmt *st = bj_store_get(&rec->archive->store, BJ_ST_FINISH);
 
@@ -106,7 +106,10 @@ static int update(const struct bj_record *rec, const struct bj_spec *spec,
 	sqlite3_bind_int64(st, 7, (sqlite3_int64)r->duration_us);
 	sqlite3_bind_int64(st, 8, (sqlite3_int64)r->cpu_us);
 	sqlite3_bind_int64(st, 9, (sqlite3_int64)r->peak_memory);
-	bind_text(st, 10, artifact);
+	if (artifact) {
+		bind_text(st, 10, artifact->name);
+		sqlite3_bind_int64(st, 14, (sqlite3_int64)artifact->bytes);
+	}
 	sqlite3_bind_int(st, 11, r->runtime);
 	sqlite3_bind_int(st, 12, r->decision.kind);
 	bind_text(st, 13, r->decision.by);
@@ -149,7 +152,7 @@ static int is_known(const struct bj_record *rec, const char *id)
 struct ending {
 	const struct bj_spec *spec;
 	const struct bj_result *result;
-	const char *artifact;
+	const struct bj_artifact *artifact;
 	const char *json;
 	const char *script;
 };
@@ -186,7 +189,8 @@ bool bj_record_keeps_code(const struct bj_record *rec, const struct bj_result *r
 }
 
 int bj_record_finish(const struct bj_record *rec, const struct bj_spec *spec,
-		     const struct bj_result *result, const char *artifact, struct bj_err *err)
+		     const struct bj_result *result, const struct bj_artifact *artifact,
+		     struct bj_err *err)
 {
 	if (!rec->archive)
 		return 0;

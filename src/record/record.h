@@ -51,10 +51,18 @@ void bj_record_binding(const struct bj_spec *spec, char ret[65]);
 int bj_record_begin(const struct bj_record *record, const struct bj_spec *spec,
 		    const struct bj_result *result, enum bj_state state, struct bj_err *err);
 
-/* The run has ended, or it never began (rejected, denied): keep @result. @artifact: the name of its
- * folder of artifacts; NULL: it has none. */
+/* The folder of artifacts of a run. */
+enum { BJ_ARTIFACT_NAME = 80 };
+struct bj_artifact {
+	char name[BJ_ARTIFACT_NAME];
+	uint64_t bytes;
+};
+
+/* The run has ended, or it never began (rejected, denied): keep @result. @artifact: NULL when it
+ * has none. */
 int bj_record_finish(const struct bj_record *record, const struct bj_spec *spec,
-		     const struct bj_result *result, const char *artifact, struct bj_err *err);
+		     const struct bj_result *result, const struct bj_artifact *artifact,
+		     struct bj_err *err);
 
 /* Whether the text of the script goes with a run that ended like @result. */
 bool bj_record_keeps_code(const struct bj_record *record, const struct bj_result *result);

@@ -61,5 +61,10 @@ const char *const bj_schema[] = {
 	"CREATE INDEX reservations_tenant ON reservations (tenant);"
 	"CREATE TABLE starts (tenant TEXT NOT NULL, at_ms INTEGER NOT NULL);"
 	"CREATE INDEX starts_tenant ON starts (tenant, at_ms);",
+
+	/* How much there is beside the database, for retention by size. */
+	"ALTER TABLE executions ADD COLUMN artifact_bytes INTEGER;"
+	"CREATE INDEX executions_artifact ON executions (artifact_bytes) WHERE artifact IS NOT"
+	" NULL;",
 };
 const size_t bj_schema_steps = BJ_ARRAY_SIZE(bj_schema);

@@ -38,7 +38,8 @@ static const char *const STATEMENTS[] = {
 	[BJ_ST_FINISH] =
 		"UPDATE executions SET state = ?2, cause = ?3, exit_code = ?4, signal = ?5,"
 		" ended_ms = ?6, duration_us = ?7, cpu_us = ?8, peak_memory = ?9, owner = NULL,"
-		" artifact = ?10, backend = ?11, approval = ?12, approver = ?13 WHERE id = ?1",
+		" artifact = ?10, artifact_bytes = ?14, backend = ?11, approval = ?12,"
+		" approver = ?13 WHERE id = ?1",
 	[BJ_ST_DETAIL] =
 		"INSERT INTO details (seq, result, script) SELECT seq, ?2, ?3 FROM executions"
 		" WHERE id = ?1 ON CONFLICT (seq) DO UPDATE SET result = excluded.result,"

@@ -22,6 +22,7 @@ struct bj_request {
 	size_t body_size;
 	struct bj_hangup *hangup;       /* the client's presence; NULL: not watched */
 	const struct bj_caller *caller; /* who asks; NULL: the service itself, which may all */
+	bool own;                       /* over the Unix socket: root, or who started the service */
 };
 
 /* A body that comes bit by bit. next() waits for bytes: how many were written to @to, 0 at the
@@ -60,6 +61,7 @@ void bj_answer_header(struct bj_answer *answer, const char *name, const char *fm
 /* Free the body and the stream. */
 void bj_answer_done(struct bj_answer *answer);
 
+#define BJ_TYPE_BYTES   "application/octet-stream"
 #define BJ_TYPE_JSON    "application/json"
 #define BJ_TYPE_PROBLEM "application/problem+json"
 #define BJ_TYPE_EVENTS  "text/event-stream"

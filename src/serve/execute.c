@@ -15,6 +15,7 @@
 #include "serve/order.h"
 #include "serve/service.h"
 
+#include <errno.h>
 #include <sodium.h>
 #include <string.h>
 #include <strings.h>
@@ -31,6 +32,8 @@ struct job {
 	const struct bj_spec *also; /* who else hears the events; NULL: nobody */
 	struct bj_result **ret;     /* who gets the result; NULL: nobody */
 	struct bj_caller caller;
+	bool resumed; /* it waited for a person, and the records hold its order */
+	bool queued;  /* the records say so already */
 };
 
 static void job_done(struct job *job)
@@ -64,6 +67,12 @@ static const struct {
 	{ 0, BJ_PROBLEM_FAILED, "too many files are open; try again later" },
 };
 
+/* A full disk is no failure of the request: it can be sent again. */
+static enum bj_problem problem_of(const struct bj_err *err)
+{
+	return err->errnum == ENOSPC ? BJ_PROBLEM_UNAVAILABLE : BJ_PROBLEM_FAILED;
+}
+
 static void end_without_turn(struct job *job, int code)
 {
 	size_t i = 0;
@@ -72,6 +81,11 @@ static void end_without_turn(struct job *job, int code)
 		i++;
 	if (code == -BJ_E_LIMIT)
 		job->service->metrics.denials[BJ_DENIAL_QUEUE_FULL]++;
+	if (job->queued)
+		bj_engine_unqueue(job->generation->bj, &job->order.spec,
+				  code == -BJ_E_CANCELLED ? BJ_CAUSE_CANCELLED
+							  : BJ_CAUSE_INFRASTRUCTURE,
+				  NO_TURN[i].text);
 	bj_execution_end(job->x, NULL, NO_TURN[i].problem, NO_TURN[i].text);
 }
 
@@ -134,7 +148,9 @@ static void run(struct job *job)
 	memcpy(spec->id, job->x->id, sizeof(spec->id));
 	name_caller(job);
 	if (!within_quota(job)) {
-		bj_runs_ended(s->runs);
+		if (job->queued)
+			bj_engine_unqueue(job->generation->bj, spec, BJ_CAUSE_QUOTA, job->x->error);
+		bj_runs_ended(s->runs, job->x);
 		return;
 	}
 
@@ -143,7 +159,7 @@ static void run(struct job *job)
 	if (turn < 0) {
 		bj_ledger_release(job->generation->bj, spec);
 		end_without_turn(job, turn);
-		bj_runs_ended(s->runs);
+		bj_runs_ended(s->runs, job->x);
 		return;
 	}
 	bj_metrics_wait(&s->metrics, place.began - came);
@@ -151,12 +167,15 @@ static void run(struct job *job)
 	spec->on_event = on_event;
 	spec->event_ctx = job;
 	bj_execution_begin(job->x);
-	bj_run(job->generation->bj, spec, &result, &err);
+	if (job->resumed)
+		bj_resume(job->generation->bj, spec->id, spec, &result, &err);
+	else
+		bj_run(job->generation->bj, spec, &result, &err);
 	bj_turns_leave(s->turns, &place);
-	if (result)
+	if (result && result->state == BJ_FINISHED)
 		bj_metrics_run(&s->metrics, result);
-	bj_execution_end(job->x, result, BJ_PROBLEM_FAILED, err.msg);
-	bj_runs_ended(s->runs);
+	bj_execution_end(job->x, result, problem_of(&err), err.msg);
+	bj_runs_ended(s->runs, job->x);
 	if (job->ret)
 		*job->ret = result;
 	else
@@ -211,8 +230,27 @@ static int start_aside(struct job *job)
 
 /* --- answering -------------------------------------------------------------------------------- */
 
+static void answer_accepted(struct bj_execution *x, struct bj_answer *answer)
+{
+	struct bj_buf buf = { 0 };
+
+	bj_execution_print(x, false, &buf);
+	bj_answer_take(answer, 202, BJ_TYPE_JSON, bj_buf_take(&buf));
+	bj_answer_header(answer, "Location", "/v1/executions/%s", x->id);
+	bj_answer_header(answer, "Preference-Applied", "respond-async");
+}
+
 static void answer_ended(struct bj_execution *x, struct bj_answer *answer)
 {
+	pthread_mutex_lock(&x->lock);
+
+	const bool waits = x->state == BJ_PENDING;
+
+	pthread_mutex_unlock(&x->lock);
+	if (waits) {
+		answer_accepted(x, answer);
+		return;
+	}
 	pthread_mutex_lock(&x->lock);
 	if (x->failed) {
 		bj_problem_answer(answer, x->problem, "%s", x->error);
@@ -225,112 +263,6 @@ static void answer_ended(struct bj_execution *x, struct bj_answer *answer)
 		bj_answer_take(answer, 200, BJ_TYPE_JSON, x->result ? strdup(x->result) : NULL);
 	}
 	pthread_mutex_unlock(&x->lock);
-}
-
-static void answer_accepted(struct bj_execution *x, struct bj_answer *answer)
-{
-	struct bj_buf buf = { 0 };
-
-	bj_execution_print(x, false, &buf);
-	bj_answer_take(answer, 202, BJ_TYPE_JSON, bj_buf_take(&buf));
-	bj_answer_header(answer, "Location", "/v1/executions/%s", x->id);
-	bj_answer_header(answer, "Preference-Applied", "respond-async");
-}
-
-/* --- the stream ------------------------------------------------------------------------------- */
-
-enum { HEARTBEAT_SECONDS = 15, TAKE_ABOUT = 64 << 10 };
-
-struct subscriber {
-	struct bj_service *service;
-	struct bj_execution *x;
-	struct bj_buf text; /* whole events, handed out up to @at */
-	size_t at;
-	uint64_t pos;
-	bool owner, told; /* told: the last event was taken */
-};
-
-/* Wait for events and take them. Nothing is taken only after the last one. */
-static void take_events(struct subscriber *sub)
-{
-	struct bj_execution *x = sub->x;
-	struct timespec until;
-	int r = 0;
-
-	clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_sec += HEARTBEAT_SECONDS;
-	pthread_mutex_lock(&x->lock);
-	while (bj_sse_end(&x->events) == sub->pos && x->state != BJ_FINISHED && r == 0)
-		r = pthread_cond_timedwait(&x->changed, &x->lock, &until);
-	bj_sse_take(&x->events, &sub->pos, TAKE_ABOUT, &sub->text);
-	if (x->state == BJ_FINISHED && bj_sse_end(&x->events) == sub->pos) {
-		bj_execution_print_end(x, &sub->text);
-		sub->told = true;
-	}
-	if (sub->owner) {
-		x->events.hold = sub->pos;
-		pthread_cond_broadcast(&x->changed);
-	}
-	pthread_mutex_unlock(&x->lock);
-	/* A comment now and then shows whether the client is still there. */
-	if (sub->text.size == 0)
-		bj_buf_puts(&sub->text, ":\n\n");
-}
-
-static ssize_t next_events(void *ctx, char *to, size_t room)
-{
-	struct subscriber *sub = ctx;
-
-	if (sub->at == sub->text.size) {
-		sub->at = sub->text.size = 0;
-		if (!sub->told)
-			take_events(sub);
-	}
-
-	const size_t left = sub->text.failed ? 0 : sub->text.size - sub->at;
-	const size_t n = left < room ? left : room;
-
-	if (n > 0)
-		memcpy(to, sub->text.data + sub->at, n);
-	sub->at += n;
-	return (ssize_t)n;
-}
-
-static void end_stream(void *ctx)
-{
-	struct subscriber *sub = ctx;
-	struct bj_execution *x = sub->x;
-
-	if (sub->owner) {
-		pthread_mutex_lock(&x->lock);
-		x->events.held = false;
-		pthread_cond_broadcast(&x->changed);
-		pthread_mutex_unlock(&x->lock);
-		bj_execution_cancel(x); /* does nothing to a run that has ended */
-	}
-	bj_execution_unref(sub->service->runs, x);
-	bj_buf_done(&sub->text);
-	free(sub);
-}
-
-void bj_execute_stream(struct bj_service *service, struct bj_execution *x_take, bool owner,
-		       struct bj_answer *answer)
-{
-	struct subscriber *sub = calloc(1, sizeof(*sub));
-
-	if (!sub) {
-		if (owner)
-			bj_execution_cancel(x_take);
-		bj_execution_unref(service->runs, x_take);
-		bj_problem_answer(answer, BJ_PROBLEM_FAILED, "no memory for the events");
-		return;
-	}
-	*sub = (struct subscriber){ .service = service, .x = x_take, .owner = owner };
-	answer->status = 200;
-	answer->type = BJ_TYPE_EVENTS;
-	answer->stream = (struct bj_stream){ .next = next_events, .done = end_stream, .ctx = sub };
-	bj_answer_header(answer, "Cache-Control", "no-store");
-	bj_answer_header(answer, "X-Execution-Id", "%s", x_take->id);
 }
 
 /* --- the request ------------------------------------------------------------------------------ */
@@ -366,6 +298,17 @@ static bool is_json(const struct bj_request *req)
 	return !type || header_has(req, "Content-Type", BJ_TYPE_JSON);
 }
 
+/* Through which door it came. An agent that shares the owner's socket says so by its name, and is
+ * held to the rules for agents. */
+static void say_who(const struct bj_request *req, struct job *job)
+{
+	const char *agent = req->header(req->ctx, "Belljar-Agent");
+
+	job->order.spec.through = req->own && !agent ? BJ_THROUGH_OWN : BJ_THROUGH_API;
+	if (agent && agent[0])
+		snprintf(job->caller.name, sizeof(job->caller.name), "%s", agent);
+}
+
 /* Read the order; on failure the answer is made. */
 static int read_order(struct bj_service *s, const struct bj_request *req, struct job *job,
 		      struct bj_answer *answer)
@@ -390,6 +333,7 @@ static int read_order(struct bj_service *s, const struct bj_request *req, struct
 	}
 	if (req->caller)
 		job->caller = *req->caller;
+	say_who(req, job);
 	name_caller(job);
 	return 0;
 }
@@ -454,6 +398,23 @@ static void answer_again(struct job *job, const struct bj_request *req, enum mod
 	}
 }
 
+/* Who is answered before the run begins finds it in the records from then on. */
+static int enqueue(struct job *job, struct bj_answer *answer)
+{
+	struct bj_spec *spec = &job->order.spec;
+	struct bj_err err = { 0 };
+
+	memcpy(spec->id, job->x->id, sizeof(spec->id));
+	if (job->resumed)
+		return 0;
+	if (bj_engine_enqueue(job->generation->bj, spec, &err) < 0) {
+		bj_problem_answer(answer, problem_of(&err), "%s", err.msg);
+		return -1;
+	}
+	job->queued = true;
+	return 0;
+}
+
 static void start(struct job *job, enum mode mode, struct bj_answer *answer)
 {
 	struct bj_execution *x = job->x;
@@ -463,13 +424,18 @@ static void start(struct job *job, enum mode mode, struct bj_answer *answer)
 		answer_ended(x, answer);
 		return;
 	}
+	if (enqueue(job, answer) < 0) {
+		bj_execution_end(x, NULL, BJ_PROBLEM_UNAVAILABLE, "it cannot be recorded");
+		bj_runs_ended(job->service->runs, x);
+		return;
+	}
 	x->events.held = mode == STREAM;
 	/* For the answer, below: the thread has its own. */
 	struct bj_execution *seen = bj_runs_find(job->service->runs, x->id);
 
 	if (start_aside(job) < 0) {
 		bj_execution_end(x, NULL, BJ_PROBLEM_FAILED, "cannot start a thread");
-		bj_runs_ended(job->service->runs);
+		bj_runs_ended(job->service->runs, x);
 		answer_ended(x, answer);
 		bj_execution_unref(job->service->runs, seen);
 	} else if (mode == STREAM) {
@@ -603,4 +569,42 @@ int bj_execute_spec(struct bj_service *s, struct bj_generation *g, struct bj_spe
 	job.generation = NULL; /* the caller's */
 	job_done(&job);
 	return r;
+}
+
+/* --- what waited ------------------------------------------------------------------------------ */
+
+int bj_execute_resume(struct bj_service *s, const char *id, enum bj_language language,
+		      const char *tenant, struct bj_err *err)
+{
+	__attribute__((cleanup(job_done))) struct job job = { .service = s,
+							      .order.stdin_fd = -1,
+							      .resumed = true };
+	int r;
+
+	job.generation = bj_service_enter(s);
+	job.hangup = job.generation ? bj_hangup_new(-1) : NULL;
+	if (!job.hangup)
+		return bj_err_set(err, BJ_E_LIMIT, 0, "no runs are taken now; it begins later");
+
+	const struct bj_run_init init = { .id = id,
+					  .language = language,
+					  .async = true,
+					  .tenant = tenant,
+					  .hangup = job.hangup };
+
+	snprintf(job.caller.tenant, sizeof(job.caller.tenant), "%s", tenant ? tenant : "");
+
+	if (bj_runs_add(s->runs, &init, &job.x) < 0)
+		return bj_err_set(err, BJ_E_SYSTEM, 0, "no memory for the run");
+
+	struct bj_execution *x = job.x;
+
+	memcpy(job.order.spec.id, x->id, sizeof(job.order.spec.id));
+	r = start_aside(&job);
+	if (r < 0) {
+		bj_execution_end(x, NULL, BJ_PROBLEM_FAILED, "cannot start a thread");
+		bj_runs_ended(s->runs, x);
+		return bj_err_set(err, BJ_E_LIMIT, 0, "cannot start a thread; it begins later");
+	}
+	return 0;
 }

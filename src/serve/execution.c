@@ -82,9 +82,9 @@ void bj_execution_end(struct bj_execution *x, const struct bj_result *result,
 							   : BJ_CAUSE_INFRASTRUCTURE;
 		snprintf(x->error, sizeof(x->error), "%s", error);
 	}
-	x->state = BJ_FINISHED;
+	x->state = result ? result->state : BJ_FINISHED;
 	x->ended_ms = bj_clock_unix_ms();
-	bj_sse_state(&x->events, bj_state_name(BJ_FINISHED));
+	bj_sse_state(&x->events, bj_state_name(x->state));
 	bj_hangup_clear(x->hangup);
 	bj_hangup_unref(BJ_TAKE_PTR(x->hangup));
 	pthread_cond_broadcast(&x->changed);
@@ -118,7 +118,7 @@ bool bj_execution_wait(struct bj_execution *x, struct bj_hangup *hangup)
 	bool gone = false;
 
 	pthread_mutex_lock(&x->lock);
-	while (x->state != BJ_FINISHED && !gone) {
+	while (!bj_execution_is_over(x) && !gone) {
 		struct timespec until;
 
 		/* A condition and a descriptor cannot be waited for in one call. */
@@ -130,7 +130,7 @@ bool bj_execution_wait(struct bj_execution *x, struct bj_hangup *hangup)
 		gone = raised(hangup);
 	}
 
-	const bool ended = x->state == BJ_FINISHED;
+	const bool ended = bj_execution_is_over(x);
 
 	pthread_mutex_unlock(&x->lock);
 	return ended;

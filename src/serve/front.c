@@ -141,6 +141,8 @@ static void loop(struct front *f)
 		if (n > 0 && !handle_message(f))
 			return;
 		bj_http_watch(&f->http);
+		if (f->open)
+			bj_service_tend(&f->service);
 	}
 }
 

@@ -351,7 +351,8 @@ static enum MHD_Result finish(struct bj_conn *conn, struct lookup *l, const char
 					    .body = in->body.data ? in->body.data : "",
 					    .body_size = in->body.size,
 					    .hangup = conn->hangup,
-					    .caller = &in->caller };
+					    .caller = &in->caller,
+					    .own = !conn->door->tcp };
 
 	if (in->too_large)
 		bj_problem_answer(&answer, BJ_PROBLEM_TOO_LARGE,

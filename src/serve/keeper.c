@@ -117,7 +117,7 @@ static int find_user(struct keeper *k, struct bj_err *err)
 	/* And it begins another file of the audit log. */
 	const int r = bj_folder_give(k->settings, "audit", user->pw_uid, err);
 
-	return r < 0 ? r : bj_folder_give(k->settings, "artifacts", user->pw_uid, err);
+	return r < 0 ? r : bj_folder_give(k->settings, BJ_FOLDER_ARTIFACTS, user->pw_uid, err);
 }
 
 /* --- children --------------------------------------------------------------------------------- */

@@ -134,12 +134,20 @@ static struct bj_execution *find(struct bj_service *s, const struct bj_request *
 static void get_execution(struct bj_service *s, const struct bj_request *req, const char *id,
 			  struct bj_answer *answer)
 {
-	struct bj_execution *x = find(s, req, id, answer);
+	struct bj_execution *x = bj_runs_find(s->runs, id);
 	struct bj_buf buf = { 0 };
 
-	(void)req;
-	if (!x)
+	if (x && !bj_auth_sees(req->caller, x->tenant)) {
+		bj_execution_unref(s->runs, x);
+		x = NULL;
+	}
+	/* What this process forgot, or never knew, the records may have. */
+	if (!x && bj_records_execution(s, req, id, answer))
 		return;
+	if (!x) {
+		bj_problem_answer(answer, BJ_PROBLEM_NOT_FOUND, "there is no run with this id");
+		return;
+	}
 	bj_execution_print(x, true, &buf);
 	bj_execution_unref(s->runs, x);
 	bj_answer_take(answer, 200, BJ_TYPE_JSON, bj_buf_take(&buf));
@@ -263,6 +271,47 @@ static void any_mcp(struct bj_service *s, const struct bj_request *req, const ch
 	bj_mcp_handle(s->mcp, req, answer);
 }
 
+/* --- the records ------------------------------------------------------------------------------ */
+
+static void post_approve(struct bj_service *s, const struct bj_request *req, const char *id,
+			 struct bj_answer *answer)
+{
+	bj_records_decide(s, req, id, true, answer);
+}
+
+static void post_deny(struct bj_service *s, const struct bj_request *req, const char *id,
+		      struct bj_answer *answer)
+{
+	bj_records_decide(s, req, id, false, answer);
+}
+
+static void get_history(struct bj_service *s, const struct bj_request *req, const char *id,
+			struct bj_answer *answer)
+{
+	(void)id;
+	bj_records_list(s, req, answer);
+}
+
+static void get_record(struct bj_service *s, const struct bj_request *req, const char *id,
+		       struct bj_answer *answer)
+{
+	bj_records_show(s, req, id, answer);
+}
+
+static void get_artifacts(struct bj_service *s, const struct bj_request *req, const char *id,
+			  struct bj_answer *answer)
+{
+	bj_records_artifacts(s, req, id, answer);
+}
+
+static void get_artifact(struct bj_service *s, const struct bj_request *req, const char *id,
+			 struct bj_answer *answer)
+{
+	static const char before[] = "/artifacts/";
+
+	bj_records_artifact(s, req, id, strstr(req->path, before) + sizeof(before) - 1, answer);
+}
+
 /* --- the table -------------------------------------------------------------------------------- */
 
 /* Who may look at runs. */
@@ -281,6 +330,12 @@ static const struct {
 	{ "GET", "/v1/executions/{id}", get_execution, SEE },
 	{ "DELETE", "/v1/executions/{id}", delete_execution, BJ_ROLE_RUN },
 	{ "GET", "/v1/executions/{id}/events", get_events, SEE },
+	{ "POST", "/v1/executions/{id}/approve", post_approve, BJ_ROLE_APPROVE },
+	{ "POST", "/v1/executions/{id}/deny", post_deny, BJ_ROLE_APPROVE },
+	{ "GET", "/v1/executions/{id}/artifacts", get_artifacts, SEE },
+	{ "GET", "/v1/executions/{id}/artifacts/{name}", get_artifact, SEE },
+	{ "GET", "/v1/history", get_history, SEE },
+	{ "GET", "/v1/history/{id}", get_record, SEE },
 	{ "POST", "/v1/check", post_check, BJ_ROLE_RUN | BJ_ROLE_READ },
 	{ "GET", "/v1/session", get_session, BJ_AUTH_ANY },
 	{ "POST", "/v1/session", post_session, BJ_AUTH_ANY },
@@ -320,6 +375,16 @@ bool bj_service_route(unsigned int i, const char **ret_method, const char **ret_
 	return true;
 }
 
+/* A {name} at the end stands for all that is left. */
+static bool rest_fits(const char *pattern, const char *path)
+{
+	const char *hole = strstr(pattern, "{name}");
+
+	if (!hole)
+		return strcmp(pattern, path) == 0;
+	return strncmp(pattern, path, (size_t)(hole - pattern)) == 0 && path[hole - pattern];
+}
+
 /* Whether @path is of the form @pattern; what stands for {id} goes to @id. */
 static bool path_fits(const char *pattern, const char *path, char id[BJ_RUN_ID])
 {
@@ -333,7 +398,7 @@ static bool path_fits(const char *pattern, const char *path, char id[BJ_RUN_ID])
 
 	const size_t n = strcspn(path + before, "/");
 
-	if (n == 0 || n >= BJ_RUN_ID || strcmp(path + before + n, hole + 4) != 0)
+	if (n == 0 || n >= BJ_RUN_ID || !rest_fits(hole + 4, path + before + n))
 		return false;
 	memcpy(id, path + before, n);
 	id[n] = '\0';

@@ -100,7 +100,7 @@ static bool has_ended(struct bj_execution *x, uint64_t *ret_ended_ms)
 {
 	pthread_mutex_lock(&x->lock);
 
-	const bool ended = x->state == BJ_FINISHED || x->state == BJ_INTERRUPTED;
+	const bool ended = bj_execution_is_over(x);
 
 	*ret_ended_ms = x->ended_ms;
 	pthread_mutex_unlock(&x->lock);
@@ -166,7 +166,10 @@ static struct bj_execution *execution_new(const struct bj_runs *runs,
 
 	if (!x)
 		return NULL;
-	new_id(x->id);
+	if (init->id)
+		snprintf(x->id, sizeof(x->id), "%s", init->id);
+	else
+		new_id(x->id);
 	x->language = init->language;
 	x->async = init->async;
 	x->created_ms = bj_clock_unix_ms();
@@ -262,10 +265,22 @@ void bj_execution_unref(struct bj_runs *runs, struct bj_execution *x)
 	pthread_mutex_unlock(&runs->lock);
 }
 
-void bj_runs_ended(struct bj_runs *runs)
+static bool waits(struct bj_execution *x)
+{
+	pthread_mutex_lock(&x->lock);
+
+	const bool yes = x->state == BJ_PENDING;
+
+	pthread_mutex_unlock(&x->lock);
+	return yes;
+}
+
+void bj_runs_ended(struct bj_runs *runs, struct bj_execution *x)
 {
 	pthread_mutex_lock(&runs->lock);
 	runs->live--;
+	if (waits(x))
+		forget(runs, x);
 	pthread_mutex_unlock(&runs->lock);
 }
 

@@ -55,6 +55,7 @@ void bj_runs_configure(struct bj_runs *runs, unsigned int keep, uint64_t keep_ti
 		       size_t keep_output);
 
 struct bj_run_init {
+	const char *id; /* of a run that waited; NULL: a new one */
 	enum bj_language language;
 	bool async;
 	const char *key;           /* NULL: none */
@@ -79,8 +80,15 @@ void bj_execution_output(struct bj_execution *x, const struct bj_event *event);
 void bj_execution_end(struct bj_execution *x, const struct bj_result *result,
 		      enum bj_problem problem, const char *error);
 
-/* Tell the list that one of its runs has ended. */
-void bj_runs_ended(struct bj_runs *runs);
+/* Whether it has ended here: finished, or left to wait for a person. With the lock. */
+static inline bool bj_execution_is_over(const struct bj_execution *x)
+{
+	return x->state == BJ_FINISHED || x->state == BJ_PENDING;
+}
+
+/* Tell the list that one of its runs has ended. What waits for a person is forgotten: the records
+ * have it. */
+void bj_runs_ended(struct bj_runs *runs, struct bj_execution *x);
 
 /* Ask a run to stop. False: it has ended already. */
 bool bj_execution_cancel(struct bj_execution *x);

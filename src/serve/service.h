@@ -27,6 +27,7 @@ struct bj_service {
 	uint64_t started_unix_ms;
 	struct bj_archive *archive;  /* borrowed; NULL: runs are not recorded */
 	atomic_ullong refusal_noted; /* monotonic ns, of the last line about a key or quota */
+	uint64_t tended; /* when the records were last looked after; for that thread alone */
 
 	pthread_mutex_t lock;
 	struct bj_generation *current; /* NULL: none yet */
@@ -84,3 +85,26 @@ void bj_execute_stream(struct bj_service *service, struct bj_execution *x_take, 
  * spec->on_event and spec->cancel_fd are heeded. */
 int bj_execute_spec(struct bj_service *service, struct bj_generation *generation,
 		    struct bj_spec *spec, struct bj_result **ret, struct bj_err *err);
+
+/* Begin the run @id, which waited and was approved, aside of this thread. @tenant: whose it is;
+ * NULL: nobody's. */
+int bj_execute_resume(struct bj_service *service, const char *id, enum bj_language language,
+		      const char *tenant, struct bj_err *err);
+
+/* Look after the records: end what expired, begin what was approved, forget what is old. Call it
+ * now and then; it takes small steps. */
+void bj_service_tend(struct bj_service *service);
+
+/* Routes over the records. What belongs to another tenant is not there. */
+bool bj_records_execution(struct bj_service *service, const struct bj_request *request,
+			  const char *id, struct bj_answer *answer);
+void bj_records_decide(struct bj_service *service, const struct bj_request *request, const char *id,
+		       bool approve, struct bj_answer *answer);
+void bj_records_list(struct bj_service *service, const struct bj_request *request,
+		     struct bj_answer *answer);
+void bj_records_show(struct bj_service *service, const struct bj_request *request, const char *id,
+		     struct bj_answer *answer);
+void bj_records_artifacts(struct bj_service *service, const struct bj_request *request,
+			  const char *id, struct bj_answer *answer);
+void bj_records_artifact(struct bj_service *service, const struct bj_request *request,
+			 const char *id, const char *name, struct bj_answer *answer);

@@ -148,13 +148,13 @@ def test_wrong_filters(service, query, status):
 
 def test_old_runs_are_forgotten(serve):
     """SCRP-06: memory of the service is bounded."""
-    it = serve(config="serve: {keep: 3}\n").ready()
+    it = serve(config="serve: {keep: 3}\nrecord: {enabled: false}\n").ready()
     first = it.run("echo 1", "bash").json["id"]
     for _ in range(4):
         it.run("echo 2", "bash")
     assert it.ask("GET", f"/v1/executions/{first}").status == 404
     assert len(it.ask("GET", "/v1/executions").json["executions"]) <= 4
-    it = serve(config="serve: {keep_time: 1ms}\n").ready()
+    it = serve(config="serve: {keep_time: 1ms}\nrecord: {enabled: false}\n").ready()
     first = it.run("echo 1", "bash").json["id"]
     it.run("echo 2", "bash")
     assert it.ask("GET", f"/v1/executions/{first}").status == 404

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/records.h"
+
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "base/fd.h"
+#include "cli/visible.h"
+
+#include <pwd.h>
+#include <string.h>
+
+int bj_records_open(const char *config, struct bj_records *ret, struct bj_err *err)
+{
+	*ret = (struct bj_records){ 0 };
+
+	int r = bj_settings_load(config, NULL, 0, &ret->settings, err);
+
+	if (r == 0)
+		r = bj_checker_new(ret->settings->user_rules, &ret->checker, err);
+	if (r == 0)
+		r = bj_archive_open(ret->settings, &ret->record.archive, err);
+	if (r < 0)
+		return r;
+	if (!ret->record.archive)
+		return bj_err_set(err, BJ_E_NOT_FOUND, 0,
+				  "nothing is recorded here; record.enabled is false");
+	ret->record.settings = ret->settings;
+	ret->record.checker = ret->checker;
+	return 0;
+}
+
+void bj_records_close(struct bj_records *r)
+{
+	bj_archive_close(r->record.archive);
+	bj_checker_free(r->checker);
+	bj_settings_free(r->settings);
+	*r = (struct bj_records){ 0 };
+}
+
+const char *bj_records_text(const json_t *object, const char *name)
+{
+	const char *text = json_string_value(json_object_get(object, name));
+
+	return text ? text : "-";
+}
+
+void bj_records_print(const char *text, size_t size)
+{
+	AUTO_BUF struct bj_buf shown = { 0 };
+	struct bj_visible visible = { 0 };
+
+	fflush(stdout);
+	if (isatty(STDOUT_FILENO)) {
+		bj_visible_add(&visible, &shown, text, size);
+		bj_visible_end(&visible, &shown);
+		bj_fd_write_all(STDOUT_FILENO, shown.data, shown.size);
+	} else {
+		bj_fd_write_all(STDOUT_FILENO, text, size);
+	}
+}
+
+const char *bj_records_user(void)
+{
+	const struct passwd *user = getpwuid(getuid());
+
+	return user ? user->pw_name : "somebody";
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "check/check.h"
+#include "record/record.h"
+
+#include <jansson.h>
+
+/* What the verbs that look at records share. */
+
+/* The records of the settings in force, with what masks secrets. */
+struct bj_records {
+	struct bj_settings *settings;
+	struct bj_checker *checker;
+	struct bj_record record;
+};
+
+/* @config: the settings file, or NULL. Fails where nothing is recorded. The caller ends *@ret with
+ * bj_records_close(), also after a failure. */
+int bj_records_open(const char *config, struct bj_records *ret, struct bj_err *err);
+void bj_records_close(struct bj_records *records);
+
+#define AUTO_RECORDS __attribute__((cleanup(bj_records_close)))
+
+/* A text member of @object; "-" where it is null or missing. */
+const char *bj_records_text(const json_t *object, const char *name);
+
+/* Print @text, which a script or an agent wrote, on stdout: without control characters when that is
+ * a terminal. */
+void bj_records_print(const char *text, size_t size);
+
+/* The lines that @old and @new_text do not share, as `diff -u` would print them, appended to @ret.
+ * False: they are the same. */
+bool bj_diff(const char *old_name, const char *old, const char *new_name, const char *new_text,
+	     struct bj_buf *ret);
+
+/* Who sits at the keyboard. */
+const char *bj_records_user(void);

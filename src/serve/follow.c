@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* The events of a run, for whoever follows it. */
+
+#include "serve/service.h"
+
+#include <string.h>
+
+enum { HEARTBEAT_SECONDS = 15, TAKE_ABOUT = 64 << 10 };
+
+struct subscriber {
+	struct bj_service *service;
+	struct bj_execution *x;
+	struct bj_buf text; /* whole events, handed out up to @at */
+	size_t at;
+	uint64_t pos;
+	bool owner, told; /* told: the last event was taken */
+};
+
+/* Wait for events and take them. Nothing is taken only after the last one. */
+static void take_events(struct subscriber *sub)
+{
+	struct bj_execution *x = sub->x;
+	struct timespec until;
+	int r = 0;
+
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += HEARTBEAT_SECONDS;
+	pthread_mutex_lock(&x->lock);
+	while (bj_sse_end(&x->events) == sub->pos && !bj_execution_is_over(x) && r == 0)
+		r = pthread_cond_timedwait(&x->changed, &x->lock, &until);
+	bj_sse_take(&x->events, &sub->pos, TAKE_ABOUT, &sub->text);
+	if (bj_execution_is_over(x) && bj_sse_end(&x->events) == sub->pos) {
+		bj_execution_print_end(x, &sub->text);
+		sub->told = true;
+	}
+	if (sub->owner) {
+		x->events.hold = sub->pos;
+		pthread_cond_broadcast(&x->changed);
+	}
+	pthread_mutex_unlock(&x->lock);
+	/* A comment now and then shows whether the client is still there. */
+	if (sub->text.size == 0)
+		bj_buf_puts(&sub->text, ":\n\n");
+}
+
+static ssize_t next_events(void *ctx, char *to, size_t room)
+{
+	struct subscriber *sub = ctx;
+
+	if (sub->at == sub->text.size) {
+		sub->at = sub->text.size = 0;
+		if (!sub->told)
+			take_events(sub);
+	}
+
+	const size_t left = sub->text.failed ? 0 : sub->text.size - sub->at;
+	const size_t n = left < room ? left : room;
+
+	if (n > 0)
+		memcpy(to, sub->text.data + sub->at, n);
+	sub->at += n;
+	return (ssize_t)n;
+}
+
+static void end_stream(void *ctx)
+{
+	struct subscriber *sub = ctx;
+	struct bj_execution *x = sub->x;
+
+	if (sub->owner) {
+		pthread_mutex_lock(&x->lock);
+		x->events.held = false;
+		pthread_cond_broadcast(&x->changed);
+		pthread_mutex_unlock(&x->lock);
+		bj_execution_cancel(x); /* does nothing to a run that has ended */
+	}
+	bj_execution_unref(sub->service->runs, x);
+	bj_buf_done(&sub->text);
+	free(sub);
+}
+
+void bj_execute_stream(struct bj_service *service, struct bj_execution *x_take, bool owner,
+		       struct bj_answer *answer)
+{
+	struct subscriber *sub = calloc(1, sizeof(*sub));
+
+	if (!sub) {
+		if (owner)
+			bj_execution_cancel(x_take);
+		bj_execution_unref(service->runs, x_take);
+		bj_problem_answer(answer, BJ_PROBLEM_FAILED, "no memory for the events");
+		return;
+	}
+	*sub = (struct subscriber){ .service = service, .x = x_take, .owner = owner };
+	answer->status = 200;
+	answer->type = BJ_TYPE_EVENTS;
+	answer->stream = (struct bj_stream){ .next = next_events, .done = end_stream, .ctx = sub };
+	bj_answer_header(answer, "Cache-Control", "no-store");
+	bj_answer_header(answer, "X-Execution-Id", "%s", x_take->id);
+}

@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* What the service answers from its records: runs that memory has forgotten, history, decisions. */
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/size.h"
+#include "record/approval.h"
+#include "record/artifact.h"
+#include "record/history.h"
+#include "record/retention.h"
+#include "serve/auth.h"
+#include "serve/service.h"
+#include "spec/names.h"
+
+#include <string.h>
+
+enum { DEFAULT_PAGE = 50, MAX_PAGE = 500, REASON_MAX = 500 };
+enum { TEND_NS = 1000000000 };
+
+static void answer_json(struct bj_answer *answer, unsigned int status, json_t *object_take)
+{
+	char *text = object_take ? json_dumps(object_take, JSON_COMPACT | JSON_REAL_PRECISION(15))
+				 : NULL;
+
+	json_decref(object_take);
+	bj_answer_take(answer, status, BJ_TYPE_JSON, text);
+}
+
+/* The engine in use, when it records; NULL, and the answer is made, when it does not. */
+static struct bj_generation *enter(struct bj_service *s, struct bj_answer *answer)
+{
+	struct bj_generation *g = bj_service_enter(s);
+
+	if (!g) {
+		bj_problem_answer(answer, BJ_PROBLEM_UNAVAILABLE, "not now; try again later");
+	} else if (!g->bj->record.archive) {
+		bj_service_leave(s, g);
+		g = NULL;
+		bj_problem_answer(answer, BJ_PROBLEM_NOT_FOUND,
+				  "this service keeps no records; record.enabled is false");
+	}
+	return g;
+}
+
+static void answer_failure(struct bj_answer *answer, const struct bj_err *err)
+{
+	bj_problem_answer(answer,
+			  err->code == BJ_E_NOT_FOUND ? BJ_PROBLEM_NOT_FOUND
+			  : err->code == BJ_E_DENIED  ? BJ_PROBLEM_CONFLICT
+			  : err->code == BJ_E_INVALID ? BJ_PROBLEM_BAD_REQUEST
+						      : BJ_PROBLEM_FAILED,
+			  "%s", err->msg);
+}
+
+/* All that is kept of the run @id, if @req may see it. NULL: @err is filled. */
+static json_t *find(struct bj_generation *g, const struct bj_request *req, const char *id,
+		    struct bj_err *err)
+{
+	json_t *record = bj_history_show(&g->bj->record, id, err);
+
+	if (record &&
+	    !bj_auth_sees(req->caller, json_string_value(json_object_get(record, "tenant")))) {
+		json_decref(record);
+		bj_err_set(err, BJ_E_NOT_FOUND, 0, "there is no run with this id");
+		return NULL;
+	}
+	return record;
+}
+
+/* --- one run ---------------------------------------------------------------------------------- */
+
+/* The record in the shape of GET /v1/executions/{id}. */
+static json_t *as_execution(json_t *record)
+{
+	static const char *const names[] = { "id",          "state",    "cause",
+					     "language",    "success",  "created_ms",
+					     "started_ms",  "ended_ms", "exit_code",
+					     "duration_ms", "cpu_ms",   "peak_memory_bytes",
+					     "result" };
+	json_t *object = json_object();
+
+	for (size_t i = 0; i < BJ_ARRAY_SIZE(names); i++)
+		json_object_set(object, names[i], json_object_get(record, names[i]));
+	json_object_set_new(object, "async", json_true());
+	return object;
+}
+
+static bool print_execution(struct bj_generation *g, const struct bj_request *req, const char *id,
+			    struct bj_answer *answer)
+{
+	struct bj_err err = { 0 };
+	json_t *record = find(g, req, id, &err);
+
+	if (!record)
+		return false;
+	answer_json(answer, 200, as_execution(record));
+	json_decref(record);
+	return true;
+}
+
+bool bj_records_execution(struct bj_service *s, const struct bj_request *req, const char *id,
+			  struct bj_answer *answer)
+{
+	struct bj_answer ignored = { 0 };
+	struct bj_generation *g = enter(s, &ignored);
+
+	bj_answer_done(&ignored);
+	if (!g)
+		return false;
+
+	const bool found = print_execution(g, req, id, answer);
+
+	bj_service_leave(s, g);
+	return found;
+}
+
+void bj_records_show(struct bj_service *s, const struct bj_request *req, const char *id,
+		     struct bj_answer *answer)
+{
+	struct bj_generation *g = enter(s, answer);
+	struct bj_err err = { 0 };
+
+	if (!g)
+		return;
+
+	json_t *record = find(g, req, id, &err);
+
+	bj_service_leave(s, g);
+	if (record)
+		answer_json(answer, 200, record);
+	else
+		answer_failure(answer, &err);
+}
+
+/* --- decisions -------------------------------------------------------------------------------- */
+
+/* The reason in the body, which may be empty. False, and the answer is made, when it is none. */
+static bool read_reason(const struct bj_request *req, char **ret, struct bj_answer *answer)
+{
+	json_t *body =
+		req->body_size ? json_loadb(req->body, req->body_size, 0, NULL) : json_object();
+	const json_t *reason = json_object_get(body, "reason");
+	const bool good = json_is_object(body) && json_object_size(body) == (reason ? 1u : 0u) &&
+			  (!reason || json_is_null(reason) ||
+			   (json_is_string(reason) && json_string_length(reason) <= REASON_MAX));
+
+	if (good && json_is_string(reason) && json_string_length(reason) > 0)
+		*ret = strdup(json_string_value(reason));
+	if (!good)
+		bj_problem_answer(answer, BJ_PROBLEM_BAD_REQUEST,
+				  "send nothing, or {\"reason\": a text of at most %d bytes}",
+				  REASON_MAX);
+	json_decref(body);
+	return good;
+}
+
+static void answer_decided(struct bj_service *s, struct bj_generation *g,
+			   const struct bj_request *req, const char *id, struct bj_answer *answer)
+{
+	struct bj_execution *x = bj_runs_find(s->runs, id);
+	struct bj_buf buf = { 0 };
+
+	if (!x) {
+		if (!print_execution(g, req, id, answer))
+			bj_problem_answer(answer, BJ_PROBLEM_NOT_FOUND, "the record is gone");
+		return;
+	}
+	bj_execution_print(x, true, &buf);
+	bj_execution_unref(s->runs, x);
+	bj_answer_take(answer, 200, BJ_TYPE_JSON, bj_buf_take(&buf));
+}
+
+/* Begin what was approved. What cannot begin now does so when the service next looks. */
+static void resume(struct bj_service *s, struct bj_generation *g, const char *id)
+{
+	struct bj_err err = { 0 };
+	json_t *record = bj_history_show(&g->bj->record, id, &err);
+	const char *state = json_string_value(json_object_get(record, "state"));
+	const char *language = json_string_value(json_object_get(record, "language"));
+
+	/* A question about a run that did not wait for it has nothing to begin. */
+	if (state && strcmp(state, "pending") == 0)
+		bj_execute_resume(s, id, (enum bj_language)bj_language_from_name(language),
+				  json_string_value(json_object_get(record, "tenant")), &err);
+	json_decref(record);
+}
+
+void bj_records_decide(struct bj_service *s, const struct bj_request *req, const char *id,
+		       bool approve, struct bj_answer *answer)
+{
+	struct bj_generation *g = enter(s, answer);
+	AUTO_FREE char *reason = NULL;
+	struct bj_err err = { 0 };
+
+	if (!g)
+		return;
+
+	json_t *record = find(g, req, id, &err);
+
+	if (!record) {
+		answer_failure(answer, &err);
+	} else if (read_reason(req, &reason, answer)) {
+		const char *by = req->caller && req->caller->name[0] ? req->caller->name : "local";
+
+		if (bj_decide(g->bj, id, approve, by, reason, &err) < 0) {
+			answer_failure(answer, &err);
+		} else {
+			if (approve)
+				resume(s, g, id);
+			answer_decided(s, g, req, id, answer);
+		}
+	}
+	json_decref(record);
+	bj_service_leave(s, g);
+}
+
+/* --- artifacts -------------------------------------------------------------------------------- */
+
+void bj_records_artifacts(struct bj_service *s, const struct bj_request *req, const char *id,
+			  struct bj_answer *answer)
+{
+	struct bj_generation *g = enter(s, answer);
+	struct bj_err err = { 0 };
+
+	if (!g)
+		return;
+
+	json_t *record = find(g, req, id, &err);
+
+	if (record)
+		answer_json(answer, 200,
+			    json_pack("{s:o}", "artifacts",
+				      bj_artifact_list(g->bj->record.archive, id)));
+	else
+		answer_failure(answer, &err);
+	json_decref(record);
+	bj_service_leave(s, g);
+}
+
+static ssize_t next_bytes(void *ctx, char *to, size_t room)
+{
+	const ssize_t n = read((int)(intptr_t)ctx, to, room);
+
+	return n < 0 ? 0 : n;
+}
+
+static void close_bytes(void *ctx)
+{
+	close((int)(intptr_t)ctx);
+}
+
+void bj_records_artifact(struct bj_service *s, const struct bj_request *req, const char *id,
+			 const char *name, struct bj_answer *answer)
+{
+	struct bj_generation *g = enter(s, answer);
+	struct bj_err err = { 0 };
+
+	if (!g)
+		return;
+
+	json_t *record = find(g, req, id, &err);
+	const int fd = record ? bj_artifact_open(g->bj->record.archive, id, name, &err) : -err.code;
+
+	json_decref(record);
+
+	bj_service_leave(s, g);
+	if (fd < 0) {
+		answer_failure(answer, &err);
+		return;
+	}
+	answer->status = 200;
+	answer->type = BJ_TYPE_BYTES;
+	answer->stream = (struct bj_stream){ .next = next_bytes,
+					     .done = close_bytes,
+					     .ctx = (void *)(intptr_t)fd };
+	/* Whatever the script made of it, no browser shows it as a page of ours. */
+	bj_answer_header(answer, "Content-Disposition", "attachment");
+	bj_answer_header(answer, "X-Content-Type-Options", "nosniff");
+}
+
+/* --- the list --------------------------------------------------------------------------------- */
+
+/* One filter of the query by its name; false, and the answer is made, when its value is none. */
+static bool read_name(const struct bj_request *req, const char *name,
+		      int (*from_name)(const char *), int *ret, struct bj_answer *answer)
+{
+	const char *value = req->query(req->ctx, name);
+
+	if (!value)
+		return true;
+	*ret = from_name(value);
+	if (*ret < 0)
+		bj_problem_answer(answer, BJ_PROBLEM_BAD_REQUEST, "%s: there is no %.40s", name,
+				  value);
+	return *ret >= 0;
+}
+
+static bool read_number(const struct bj_request *req, const char *name, uint64_t min, uint64_t max,
+			uint64_t *ret, struct bj_answer *answer)
+{
+	const char *value = req->query(req->ctx, name);
+
+	if (!value || (bj_u64_parse(value, ret) == 0 && *ret >= min && *ret <= max))
+		return true;
+	bj_problem_answer(answer, BJ_PROBLEM_BAD_REQUEST, "%s: a number from %llu to %llu", name,
+			  (unsigned long long)min, (unsigned long long)max);
+	return false;
+}
+
+void bj_records_list(struct bj_service *s, const struct bj_request *req, struct bj_answer *answer)
+{
+	struct bj_history_filter f = BJ_HISTORY_ALL;
+	uint64_t limit = DEFAULT_PAGE;
+	struct bj_err err = { 0 };
+
+	if (!read_name(req, "state", bj_state_from_name, &f.state, answer) ||
+	    !read_name(req, "cause", bj_cause_from_name, &f.cause, answer) ||
+	    !read_name(req, "language", bj_language_from_name, &f.language, answer) ||
+	    !read_number(req, "since", 0, INT64_MAX / 1000, &f.since_ms, answer) ||
+	    !read_number(req, "until", 0, INT64_MAX / 1000, &f.until_ms, answer) ||
+	    !read_number(req, "limit", 1, MAX_PAGE, &limit, answer))
+		return;
+	f.limit = (unsigned int)limit;
+	f.tool = req->query(req->ctx, "tool");
+	f.tenant = req->query(req->ctx, "tenant");
+	f.name = req->query(req->ctx, "name");
+	f.before = req->query(req->ctx, "before");
+	/* A tenant sees its own, whatever it asks for. */
+	if (bj_auth_tenant(req->caller))
+		f.tenant = bj_auth_tenant(req->caller);
+
+	struct bj_generation *g = enter(s, answer);
+
+	if (!g)
+		return;
+
+	json_t *page = bj_history_list(g->bj->record.archive, &f, &err);
+
+	bj_service_leave(s, g);
+	if (page)
+		answer_json(answer, 200, page);
+	else
+		answer_failure(answer, &err);
+}
+
+/* --- looking after them ----------------------------------------------------------------------- */
+
+void bj_service_tend(struct bj_service *s)
+{
+	const uint64_t now = bj_clock_now();
+	struct bj_generation *g = now - s->tended < TEND_NS ? NULL : bj_service_enter(s);
+	struct bj_err err = { 0 };
+	char id[33];
+
+	if (!g)
+		return;
+	s->tended = now;
+	if (g->bj->record.archive) {
+		bj_archive_sweep(g->bj->record.archive, &err);
+		bj_approval_expire(&g->bj->record, &err);
+		/* Approved while nobody was there to begin it. */
+		if (bj_approval_next(g->bj->record.archive, id) && !s->stopping)
+			resume(s, g, id);
+		bj_retention_step(&g->bj->record, &err);
+		bj_store_checkpoint(&g->bj->record.archive->store);
+	}
+	bj_service_leave(s, g);
+}

@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: Apache-2.0
+"""APPROVE: a run that may do harm waits for a person; decisions are bound to what was looked at."""
+import threading
+import time
+
+import pytest
+
+from keeping import AGENT
+
+ASK_OWN = "approval: {rules: [ask through=own, ask through=api]}\n"
+
+
+def pend(service, script="print(41 + 1)", **fields):
+    answer = service.run(script, headers=AGENT, **fields)
+    assert answer.status == 202, answer.body
+    assert answer.json["state"] == "pending" and answer.json["cause"] is None
+    assert answer.headers["Location"] == f"/v1/executions/{answer.json['id']}"
+    return answer.json["id"]
+
+
+def settle(service, run, seconds=20):
+    """The run once it has ended."""
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        it = service.ask("GET", f"/v1/executions/{run}").json
+        if it["state"] == "finished":
+            return it
+        time.sleep(0.02)
+    pytest.fail(f"{it} did not end")
+
+
+def test_an_agent_waits_and_its_run_begins_when_approved(place):
+    """APPROVE, TOOL: 202 and pending; then queued or running; then the result is kept."""
+    service = place.serve()
+    run = pend(service)
+    waiting = service.ask("GET", f"/v1/executions/{run}").json
+    assert waiting["state"] == "pending" and waiting["result"]["risk"]["effective"] == "medium"
+    assert [r["id"] for r in service.ask("GET", "/v1/history?state=pending").json["executions"]] == [run]
+    answer = service.ask("POST", f"/v1/executions/{run}/approve", {"reason": "looks fine"})
+    assert answer.status == 200 and answer.json["state"] in ("queued", "running", "finished")
+    ended = settle(service, run)
+    assert ended["cause"] == "exited" and ended["result"]["stdout"] == "42\n"
+    decision = ended["result"]["decision"]
+    assert decision["decision"] == "approved" and decision["by"] == "local"
+    assert decision["reason"] == "looks fine"
+
+
+def test_the_owner_of_the_socket_does_not_wait(place):
+    """APPROVE: a person's own run waits only where the rules say so."""
+    service = place.serve()
+    assert service.run("print(1)").status == 200
+
+
+def test_a_reason_reaches_the_agent(place):
+    """APPROVE: deny with a reason; nothing runs."""
+    service = place.serve()
+    run = pend(service)
+    denied = service.ask("POST", f"/v1/executions/{run}/deny", {"reason": "use the API instead"}).json
+    assert (denied["state"], denied["cause"]) == ("finished", "denied")
+    result = service.ask("GET", f"/v1/executions/{run}").json["result"]
+    assert result["error"] == "denied by local: use the API instead" and result["stdout"] == ""
+    assert result["decision"]["decision"] == "denied" and result["exit_code"] is None
+
+
+def test_only_one_of_two_deciders_wins(place):
+    """APPROVE: at once, over and over: one 200 and one 409, and the record says what the winner said."""
+    service = place.serve()
+    for round_ in range(8):
+        run = pend(service, f"print({round_})")
+        answers = {}
+
+        def decide(what):
+            answers[what] = service.ask("POST", f"/v1/executions/{run}/{what}").status
+        threads = [threading.Thread(target=decide, args=(w,)) for w in ("approve", "deny")]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+        assert sorted(answers.values()) == [200, 409], answers
+        ended = settle(service, run)
+        assert (ended["cause"] == "exited") == (answers["approve"] == 200)
+
+
+def test_a_changed_byte_asks_again_and_the_same_does_not(place):
+    """APPROVE: bound to script, inputs, limits and policy."""
+    service = place.serve()
+    run = pend(service, "print(1)")
+    service.ask("POST", f"/v1/executions/{run}/approve")
+    settle(service, run)
+    again = service.run("print(1)", headers=AGENT)
+    assert again.status == 200 and again.json["decision"]["decision"] == "approved"
+    pend(service, "print(1) ")
+    pend(service, "print(1)", timeout=7)
+    pend(service, "print(1)", memory="64MiB")
+    pend(service, "print(1)", policy="strict")
+    pend(service, "print(1)", args=["x"])
+    pend(service, "print(1)", env={"A": "b"})
+    pend(service, "print(1)", stdin="x")
+    pend(service, "print(1)", files=[{"name": "a", "text": "x"}])
+
+
+def test_reuse_can_be_switched_off(place):
+    """APPROVE: reused only as far as configured."""
+    service = place.serve("approval: {reuse: 1ms}\n")
+    run = pend(service)
+    service.ask("POST", f"/v1/executions/{run}/approve")
+    assert settle(service, run)["cause"] == "exited"
+    pend(service)
+
+
+def test_what_nobody_decides_expires(place):
+    """APPROVE: expiry, cause expired; a late decision is refused."""
+    service = place.serve("approval: {expire: 1s}\n")
+    run = pend(service)
+    ended = settle(service, run)
+    assert ended["cause"] == "expired" and "ask again" in ended["result"]["error"]
+    assert service.ask("POST", f"/v1/executions/{run}/approve").status == 409
+
+
+def test_a_blocking_finding_cannot_be_approved(place):
+    """APPROVE: it is rejected at once and nobody is asked."""
+    service = place.serve()
+    answer = service.run("eval('1')", headers=AGENT)
+    assert answer.status == 200 and answer.json["cause"] == "rejected"
+    assert service.ask("POST", f"/v1/executions/{answer.json['id']}/approve").status == 404
+
+
+def test_what_waits_survives_a_restart(place):
+    """APPROVE: with inputs, environment and standard input."""
+    service = place.serve()
+    script = "import os, sys; print(open('in.txt').read(), os.environ['WHO'], sys.stdin.read(), sys.argv[1:])"
+    run = pend(service, script, files=[{"name": "in.txt", "text": "file"}], env={"WHO": "env"},
+               stdin="standard", args=["a", "b"])
+    service.stop()
+    service = place.serve()
+    assert service.ask("GET", f"/v1/executions/{run}").json["state"] == "pending"
+    service.ask("POST", f"/v1/executions/{run}/approve")
+    assert settle(service, run)["result"]["stdout"] == "file env standard ['a', 'b']\n"
+
+
+def test_approved_while_no_service_was_there(place):
+    """APPROVE: `belljar approve` writes to the store, and the next service begins the run."""
+    service = place.serve()
+    run = pend(service)
+    service.stop()
+    done = place.cli("approve", run[:10], "--reason", "fine")
+    assert done.returncode == 0, done.stderr
+    service = place.serve()
+    ended = settle(service, run)
+    assert ended["cause"] == "exited" and ended["result"]["decision"]["by"] == "root"
+
+
+def test_deny_without_a_service(place):
+    service = place.serve()
+    run = pend(service)
+    service.stop()
+    assert place.cli("deny", run, "--reason", "no").returncode == 0
+    again = place.cli("approve", run)
+    assert again.returncode == 125 and "denied already, by root" in again.stderr
+    assert place.show(run)["cause"] == "denied"
+
+
+def test_rules_deny_and_allow(place):
+    """APPROVE: first match wins."""
+    service = place.serve("approval: {rules: [allow through=api risk<=low, deny through=api]}\n")
+    answer = service.run("print(1)", headers=AGENT)
+    assert answer.json["cause"] == "denied" and "deny through=api" in answer.json["error"]
+
+
+def test_own_run_without_a_terminal_says_how(place):
+    """APPROVE: exit 126 and the sentence; after the decision the same command runs."""
+    config = place.top / "c.yaml"
+    config.write_text(ASK_OWN)
+    script = place.script("print('mine')")
+    done = place.cli("run", "--config", config, script)
+    assert done.returncode == 126 and "belljar approve " in done.stderr
+    run = done.stderr.split("belljar approve ")[1].split("`")[0]
+    assert place.show(run)["approval"] == "waiting"
+    assert "print('mine')" in place.show(run)["script"]
+    assert place.cli("approve", run).returncode == 0
+    done = place.cli("run", "--config", config, script)
+    assert (done.returncode, done.stdout) == (0, "mine\n"), done.stderr
+    script.write_text("print('other')")
+    assert place.cli("run", "--config", config, script).returncode == 126
+
+
+def test_without_records_nobody_can_be_asked(place):
+    config = place.top / "c.yaml"
+    config.write_text(ASK_OWN + "record: {enabled: false}\n")
+    done = place.cli("run", "--config", config, place.script("print(1)"))
+    assert done.returncode == 126 and "record.enabled" in done.stderr
+
+
+@pytest.mark.parametrize("body", ["[]", '{"reason": 1}', '{"why": "x"}', "nonsense"])
+def test_a_bad_decision_is_refused(place, body):
+    service = place.serve()
+    run = pend(service)
+    assert service.ask("POST", f"/v1/executions/{run}/deny", body).status == 400
+    assert service.ask("GET", f"/v1/executions/{run}").json["state"] == "pending"

@@ -41,7 +41,7 @@ def test_an_agent_waits_and_its_run_begins_when_approved(place):
     ended = settle(service, run)
     assert ended["cause"] == "exited" and ended["result"]["stdout"] == "42\n"
     decision = ended["result"]["decision"]
-    assert decision["decision"] == "approved" and decision["by"] == "local"
+    assert decision["decision"] == "approved" and decision["by"] == "uid 0"
     assert decision["reason"] == "looks fine"
 
 
@@ -58,7 +58,7 @@ def test_a_reason_reaches_the_agent(place):
     denied = service.ask("POST", f"/v1/executions/{run}/deny", {"reason": "use the API instead"}).json
     assert (denied["state"], denied["cause"]) == ("finished", "denied")
     result = service.ask("GET", f"/v1/executions/{run}").json["result"]
-    assert result["error"] == "denied by local: use the API instead" and result["stdout"] == ""
+    assert result["error"] == "denied by uid 0: use the API instead" and result["stdout"] == ""
     assert result["decision"]["decision"] == "denied" and result["exit_code"] is None
 
 

@@ -230,7 +230,8 @@ const struct bj_setting bj_table[] = {
 	{ "approval.expire", BJ_T_DURATION, AT(approval.expire_ms), 1000, YEAR_MS, .value = "24h",
 	  .help = "How long a run waits for a decision." },
 	{ "approval.reuse", BJ_T_DURATION, AT(approval.reuse_ms), 1, YEAR_MS, .value = "24h",
-	  .help = "How long an approval holds for the very same run. With 1ms every run asks again." },
+	  .help = "How long an approval holds for the very same run. With 1ms every run asks "
+		  "again." },
 	{ "approval.scope", BJ_T_CHOICE, AT(approval.scope), .choices = SCOPES, .value = "tool",
 	  .help = "For whom it holds: the same tenant through the same tool, the same tenant "
 		  "through any door, or everybody." },

@@ -19,8 +19,8 @@ struct bj_archive {
 	struct bj_store store;
 	struct bj_owner owner;
 	struct bj_audit *audit; /* NULL: switched off */
-	int dir;       /* the folder of the database */
-	int artifacts; /* the folder of artifacts */
+	int dir;                /* the folder of the database */
+	int artifacts;          /* the folder of artifacts */
 	unsigned char seal_key[32];
 	pthread_mutex_t artifact_lock; /* one is written at a time: they are large */
 	char path[256];                /* of the database, for messages */

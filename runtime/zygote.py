@@ -69,10 +69,11 @@ def slot(lib):
     if lib.bj_slot_seal() != 0:
         posix._exit(1)
     prepare()
-    try:
-        warm_up()
-    except OSError:
-        pass  # no /dev/null to print to
+    if not lib.bj_slot_hurry():
+        try:
+            warm_up()
+        except OSError:
+            pass  # no /dev/null to print to
     fresh_random()
     gc.enable()
     lib.bj_slot_ready()

@@ -2,6 +2,7 @@
 #include "jar/farewell.h"
 
 #include "base/cleanup.h"
+#include "base/fd.h"
 
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -30,6 +31,14 @@ int bj_farewell_listen(void)
 
 	return (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER,
 			    &program);
+}
+
+void bj_farewell_offer(int sock)
+{
+	AUTO_FD int fd = bj_farewell_listen();
+
+	if (fd >= 0)
+		bj_fd_send(sock, "l", 1, &fd, 1);
 }
 
 void bj_farewell_say(int code)

@@ -17,6 +17,9 @@
  * for the launcher; -1 when this kernel has none. Everything works without it. */
 int bj_farewell_listen(void);
 
+/* The same, and send the descriptor to the launcher through @sock. */
+void bj_farewell_offer(int sock);
+
 /* In the interpreter: the end. */
 __attribute__((noreturn)) void bj_farewell_say(int code);
 

@@ -34,6 +34,7 @@
 #include "base/fd.h"
 #include "jar/creds.h"
 #include "jar/exec.h"
+#include "jar/farewell.h"
 #include "jar/landlock.h"
 #include "jar/layers.h"
 #include "jar/net.h"
@@ -338,6 +339,9 @@ void bj_seal_script(const struct bj_seal_script *plan, int report_fd)
 		bj_err_set(&report.err, BJ_E_SYSTEM, errno, "cannot enter " BJ_JAR_WORK);
 		give_up(&report);
 	}
+	/* What waits has a socket instead of a verdict, and says its last call (farewell.h). */
+	if (plan->wait)
+		bj_farewell_offer(FD_VERDICT);
 	if (map_spec(FD_SPEC, &pack, &pack_size, &report.err) < 0 ||
 	    bj_exec_prepare(&exec, pack, pack_size, &report.err) < 0 ||
 	    bj_seal_self(&plan->limits, plan->filter_fd >= 0 ? FD_FILTER : -1, &report) < 0)

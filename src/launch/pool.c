@@ -173,7 +173,7 @@ static int fill_python(struct launcher *l, struct bj_jar *jar, enum pool_kind ki
 					       .pids_cgroup = jar->cgroup != NULL };
 	struct bj_zygote_slot slot;
 	const int r = bj_zygote_spawn(&l->pools[kind].zygote, jar->watch[BJ_JAR_EV_INIT],
-				      jar->cgroup, &limits, &slot, err);
+				      jar->cgroup, &limits, jar->has_run, &slot, err);
 
 	if (r == 0)
 		bj_jar_fill_warm(jar, slot.pid_fd, slot.report_fd, slot.slot_fd);

@@ -38,6 +38,7 @@
 void bj_slot_needless(void);
 int bj_slot_serve(void);
 int bj_slot_seal(void);
+int bj_slot_hurry(void);
 int bj_slot_ready(void);
 int bj_slot_wait(void);
 int bj_slot_count(int kind);
@@ -49,6 +50,7 @@ enum { FD_SLOT = 3, FD_REPORT = 4, FD_FIRST_UNUSED = 5 };
 static struct {
 	struct bj_seal_limits limits;
 	int slot_fd, report_fd;
+	bool hurry;
 	struct bj_seal_report report;
 	struct bj_exec exec; /* arguments and environment of the run */
 } slot;
@@ -89,6 +91,7 @@ __attribute__((noinline)) static bool fork_into(const struct bj_spawn *msg, cons
 		if (pid == 0) {
 			call_python("PyOS_AfterFork_Child");
 			slot.limits = msg->limits;
+			slot.hurry = msg->hurry != 0;
 			slot.slot_fd = fds[BJ_SPAWN_SLOT];
 			slot.report_fd = fds[BJ_SPAWN_REPORT];
 			return true;
@@ -199,17 +202,6 @@ static int enter(struct bj_err *err)
 	return place_fds(err);
 }
 
-/* Give the launcher what hears our last call. */
-static void send_listener(void)
-{
-	const int fd = bj_farewell_listen();
-
-	if (fd < 0)
-		return;
-	bj_fd_send(FD_SLOT, "l", 1, &fd, 1);
-	close(fd);
-}
-
 EXPORT int bj_slot_seal(void)
 {
 	struct bj_seal_report *report = &slot.report;
@@ -220,7 +212,7 @@ EXPORT int bj_slot_seal(void)
 		bj_fd_write_all(slot.report_fd, report, sizeof(*report));
 		return -1;
 	}
-	send_listener();
+	bj_farewell_offer(FD_SLOT);
 	r = bj_seal_self(&slot.limits, -1, report);
 	/* The change of uid hid our own /proc/self from us; an exec would have shown it again. */
 	if (r == 0 && prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) < 0) {
@@ -230,6 +222,12 @@ EXPORT int bj_slot_seal(void)
 	if (r < 0)
 		bj_fd_write_all(FD_REPORT, report, sizeof(*report));
 	return r < 0 ? -1 : 0;
+}
+
+/* Whether a script is there already. */
+EXPORT int bj_slot_hurry(void)
+{
+	return slot.hurry;
 }
 
 EXPORT int bj_slot_ready(void)

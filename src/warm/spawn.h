@@ -11,6 +11,7 @@ struct bj_spawn {
 	struct bj_seal_limits limits;
 	uint32_t has_birth; /* a v2 cgroup to be born in follows */
 	uint32_t n_tasks;   /* v1 files to join through follow */
+	uint32_t hurry;     /* a script is there already: no time to warm up */
 };
 
 /* Descriptors of a request, in this order; then the birth cgroup, then the task files. */

@@ -28,7 +28,7 @@ struct bj_zygote_slot {
 
 /* Ask for a process in the jar of @init_pidfd and @cgroup (NULL: none). */
 int bj_zygote_spawn(struct bj_zygote *z, int init_pidfd, const struct bj_cgroup *cgroup,
-		    const struct bj_seal_limits *limits, struct bj_zygote_slot *ret,
+		    const struct bj_seal_limits *limits, bool hurry, struct bj_zygote_slot *ret,
 		    struct bj_err *err);
 
 /* Kill it and wait for it. Its slots live on. */

@@ -237,7 +237,7 @@ def below(pid):
 
 
 def waiting(service):
-    """{pid: (name, PSS in MiB)} of the processes in jars: those in a pid namespace of their own."""
+    """{pid: (name, PSS in MiB, jar)} of the processes in jars: those in a pid namespace of their own."""
     found = {}
     for pid in below(service.process.pid):
         with contextlib.suppress(OSError, IndexError, StopIteration):
@@ -246,30 +246,31 @@ def waiting(service):
                 continue
             with open(f"/proc/{pid}/smaps_rollup") as rollup:
                 pss = next(int(line.split()[1]) for line in rollup if line.startswith("Pss:"))
-            found[pid] = (status["Name"].strip(), pss / 1024)
+            found[pid] = (status["Name"].strip(), pss / 1024, os.readlink(f"/proc/{pid}/ns/pid"))
     return found
 
 
 def wait_slots(service, count):
     for _ in range(600):
-        names = [name for name, _ in waiting(service).values()]
-        if sum(name != "jar-init" for name in names) >= count:
+        if len({jar for name, _, jar in waiting(service).values() if name != "jar-init"}) >= count:
             break
         time.sleep(0.1)
     time.sleep(0.5)
 
 
 def memory(belljar, client, _rounds):
-    table = Table("Memory", "PSS of a process that waits in its jar; pages that it shares with its zygote are "
-                  "shared among all.")
-    with Service(belljar, client, warm="{slots: 40}") as service:
+    table = Table("Memory", "PSS of what waits in one jar; pages that it shares with its zygote and with its "
+                  "relatives count in parts.")
+    with Service(belljar, client, warm="{slots: 40, bash_slots: 40, heavy_slots: 0}") as service:
         service.wait_warm()
-        wait_slots(service, 40)
+        wait_slots(service, 80)
         found = waiting(service).values()
     for name, limit in (("python3", 3), ("bash", 0.5)):
-        sizes = [pss for process, pss in found if process.startswith(name)]
-        if sizes:
-            table.add(f"{name} that waits, median of {len(sizes)}", statistics.median(sizes), "MiB", at_most=limit)
+        jars = {}
+        for process, pss, jar in found:
+            if process.startswith(name):
+                jars[jar] = jars.get(jar, 0) + pss
+        table.add(f"{name} that waits, median of {len(jars)}", statistics.median(jars.values()), "MiB", at_most=limit)
     thousand(table, belljar, client)
     return table
 

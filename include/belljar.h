@@ -92,7 +92,7 @@ enum bj_event_kind { BJ_EV_STATE, BJ_EV_STDOUT, BJ_EV_STDERR };
 struct bj_event {
 	enum bj_event_kind kind;
 	enum bj_state state;
-	const char *data;
+	const char *data; /* output; with a state: what goes on, for a person, or NULL */
 	size_t size;
 };
 

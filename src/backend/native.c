@@ -202,6 +202,17 @@ static void tell(struct run *run, enum bj_event_kind kind, const char *data, siz
 		run->spec->on_event(run->spec->event_ctx, &event);
 }
 
+/* What goes on before the script starts. */
+static void note(struct run *run, const char *text)
+{
+	const struct bj_event event = {
+		.kind = BJ_EV_STATE, .state = BJ_QUEUED, .data = text, .size = strlen(text)
+	};
+
+	if (run->spec->on_event)
+		run->spec->on_event(run->spec->event_ctx, &event);
+}
+
 static void read_stream(struct run *run, enum slot slot)
 {
 	struct bj_capture *c = &run->capture[slot];
@@ -265,6 +276,11 @@ static void read_reply(struct run *run)
 			run->err = err;
 		run->ended = true;
 		close_slot(run, REPLY);
+		return;
+	}
+	if (reply.kind == BJ_REPLY_NOTE) {
+		reply.err.msg[sizeof(reply.err.msg) - 1] = '\0';
+		note(run, reply.err.msg);
 		return;
 	}
 	if (reply.kind == BJ_REPLY_STARTED) {

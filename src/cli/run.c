@@ -282,6 +282,9 @@ static void on_event(void *ctx, const struct bj_event *event)
 {
 	struct live *live = ctx;
 
+	/* What goes on before the script starts, such as the pull of an image. */
+	if (event->kind == BJ_EV_STATE && event->data && isatty(STDERR_FILENO))
+		fprintf(stderr, "belljar: %.*s\n", (int)event->size, event->data);
 	if (event->kind == BJ_EV_STATE || live->broken)
 		return;
 

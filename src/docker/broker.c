@@ -93,7 +93,7 @@ static void fork_for(struct broker *b, enum child_kind kind, const char *name,
 
 	if (pid == 0) {
 		const bool good = kind == FILLER
-					  ? bj_worker_make(&b->ground, shape, "", name, NULL) == 0
+					  ? bj_worker_make(&b->ground, shape, NULL, name, NULL) == 0
 					  : bj_worker_remove(&b->ground, name);
 
 		_exit(!good);

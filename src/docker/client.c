@@ -15,12 +15,21 @@ enum { VERSION_MIN = 41, VERSION_MAX = 51 };
 
 /* --- one request ------------------------------------------------------------------------------ */
 
+struct answer {
+	struct bj_buf *body;
+	const struct bj_docker_call *call;
+};
+
 static size_t take_body(char *data, size_t one, size_t n, void *ctx)
 {
-	struct bj_buf *buf = ctx;
+	const struct answer *answer = ctx;
 
-	bj_buf_add(buf, data, n * one);
-	return buf->failed ? 0 : n * one;
+	bj_buf_add(answer->body, data, n * one);
+	if (answer->body->failed)
+		return 0;
+	if (answer->call->watch)
+		answer->call->watch(answer->call->watch_ctx, answer->body);
+	return n * one;
 }
 
 /* The value of the header @name in the line @data, cut to @size; false when it is another one. */
@@ -89,7 +98,7 @@ static char *make_url(const struct bj_docker *d, const struct bj_docker_call *ca
 }
 
 static void set_request(struct bj_docker *d, const struct bj_docker_call *call, const char *url,
-			struct upload *up, struct bj_buf *body)
+			struct upload *up, struct answer *answer)
 {
 	const struct bj_curl *c = &d->curl;
 
@@ -103,7 +112,7 @@ static void set_request(struct bj_docker *d, const struct bj_docker_call *call, 
 	c->easy_setopt(d->handle, CURLOPT_TIMEOUT_MS,
 		       call->timeout_ms ? call->timeout_ms : d->timeout_ms);
 	c->easy_setopt(d->handle, CURLOPT_WRITEFUNCTION, take_body);
-	c->easy_setopt(d->handle, CURLOPT_WRITEDATA, body);
+	c->easy_setopt(d->handle, CURLOPT_WRITEDATA, answer);
 	c->easy_setopt(d->handle, CURLOPT_HEADERFUNCTION, take_header);
 	c->easy_setopt(d->handle, CURLOPT_HEADERDATA, d);
 	if (call->body) {
@@ -156,6 +165,7 @@ int bj_docker_do(struct bj_docker *d, const struct bj_docker_call *call, struct 
 	AUTO_BUF struct bj_buf body = { .max = BJ_DOCKER_ANSWER_MAX };
 	AUTO_FREE char *url = make_url(d, call);
 	struct upload up = { call->body, call->size };
+	struct answer answer = { &body, call };
 	struct curl_slist *headers = NULL;
 	char type[64];
 	long status = 0;
@@ -164,7 +174,7 @@ int bj_docker_do(struct bj_docker *d, const struct bj_docker_call *call, struct 
 		return bj_err_set(err, BJ_E_SYSTEM, ENOMEM, "no memory for a request");
 	if (own_handle(d, err) < 0)
 		return -BJ_E_SYSTEM;
-	set_request(d, call, url, &up, &body);
+	set_request(d, call, url, &up, &answer);
 	snprintf(type, sizeof(type), "Content-Type: %s",
 		 call->type ? call->type : "application/json");
 	headers = d->curl.slist_append(headers, type);

@@ -29,6 +29,10 @@ struct bj_docker_call {
 	const char *type; /* of the body; NULL: JSON */
 	long timeout_ms;  /* 0: the client's */
 	bool unversioned;
+	/* Called with all of the answer so far whenever more of it is here; NULL: nobody watches.
+	 */
+	void (*watch)(void *ctx, const struct bj_buf *so_far);
+	void *watch_ctx;
 };
 
 /* Find the engine and agree on a version. Errors say what to do: engine missing, refused, too

@@ -55,8 +55,43 @@ static int stream_failed(const struct bj_buf *body, const char *what, const char
 	return r;
 }
 
-int bj_image_pull(struct bj_docker *docker, const char *image, struct bj_err *err)
+struct progress {
+	const char *image;
+	void (*note)(void *ctx, const char *text);
+	void *ctx;
+	size_t seen; /* bytes of the answer that were counted */
+	unsigned int layers, done;
+};
+
+/* Count the layers in the lines that have come. */
+static void watch_pull(void *ctx, const struct bj_buf *so_far)
 {
+	struct progress *p = ctx;
+	const unsigned int before = p->done + p->layers;
+	const char *end;
+	char text[200];
+
+	while ((end = memchr(so_far->data + p->seen, '\n', so_far->size - p->seen))) {
+		const char *line = so_far->data + p->seen;
+		const size_t n = (size_t)(end - line);
+
+		p->layers += memmem(line, n, "Pulling fs layer", 16) ||
+			     memmem(line, n, "Already exists", 14);
+		p->done += memmem(line, n, "Pull complete", 13) ||
+			   memmem(line, n, "Already exists", 14);
+		p->seen += n + 1;
+	}
+	if (p->done + p->layers == before)
+		return;
+	snprintf(text, sizeof(text), "pulling %.100s: %u of %u layers", p->image, p->done,
+		 p->layers);
+	p->note(p->ctx, text);
+}
+
+int bj_image_pull(struct bj_docker *docker, const char *image,
+		  void (*note)(void *ctx, const char *text), void *ctx, struct bj_err *err)
+{
+	struct progress progress = { .image = image, .note = note, .ctx = ctx };
 	AUTO_BUF struct bj_buf body = { 0 };
 	const char *slash = strrchr(image, '/');
 	const char *colon = strrchr(slash ? slash : image, ':');
@@ -66,8 +101,19 @@ int bj_image_pull(struct bj_docker *docker, const char *image, struct bj_err *er
 		 colon || strchr(image, '@') ? "" : "&tag=latest");
 
 	const struct bj_docker_call call = {
-		.method = "POST", .path = path, .body = "", .timeout_ms = PULL_MS
+		.method = "POST",
+		.path = path,
+		.body = "",
+		.timeout_ms = PULL_MS,
+		.watch = note ? watch_pull : NULL,
+		.watch_ctx = &progress,
 	};
+	char text[200];
+
+	snprintf(text, sizeof(text), "pulling %.150s", image);
+	if (note)
+		note(ctx, text);
+
 	const int status = bj_docker_do(docker, &call, &body, err);
 
 	if (status < 0)

@@ -26,6 +26,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -61,8 +62,21 @@ static int64_t fewer_processes(const struct bj_docker *docker)
 						     : BJ_WIRE_PIDS_MAX;
 }
 
+static void tell(const struct bj_role_launch *run, enum bj_wire_reply_kind kind, const char *text)
+{
+	struct bj_wire_reply reply = { .magic = BJ_WIRE_MAGIC, .kind = kind };
+
+	snprintf(reply.err.msg, sizeof(reply.err.msg), "%s", text);
+	bj_fd_send(run->fds[BJ_WIRE_FD_REPLY], &reply, sizeof(reply), NULL, 0);
+}
+
+static void tell_progress(void *ctx, const char *text)
+{
+	tell(ctx, BJ_REPLY_NOTE, text);
+}
+
 static int create(const struct bj_worker_ground *ground, const struct bj_wire_launch *launch,
-		  const char *run_id, const char *name, struct bj_err *err)
+		  const struct bj_role_launch *run, const char *name, struct bj_err *err)
 {
 	char share[128];
 	struct bj_container_plan plan = {
@@ -71,7 +85,7 @@ static int create(const struct bj_worker_ground *ground, const struct bj_wire_la
 		.runtime = ground->settings->runtime,
 		.seccomp = ground->seccomp,
 		.owner = ground->track->owner,
-		.run_id = run_id,
+		.run_id = run ? run->run_id : "",
 		.expires = (uint64_t)time(NULL) + launch->timeout_ns / 1000000000u + EXPIRY_SECONDS,
 		.processes = fewer_processes(ground->docker),
 		.required = ground->settings->required,
@@ -80,29 +94,36 @@ static int create(const struct bj_worker_ground *ground, const struct bj_wire_la
 	if (bj_share_make(ground->share, name, share, sizeof(share)))
 		plan.share = share;
 
-	int r = bj_container_create(ground->docker, name, &plan, err);
+	struct bj_err why = { 0 };
+	int r = bj_container_create(ground->docker, name, &plan, &why);
 
 	if (r == -BJ_E_INVALID && plan.share) {
 		bj_share_remove(ground->share, name);
 		plan.share = NULL;
-		r = bj_container_create(ground->docker, name, &plan, err);
+		r = bj_container_create(ground->docker, name, &plan, &why);
 	}
-	if (r != -BJ_E_NOT_FOUND)
-		return r;
-	if (!ground->settings->pull)
+	if (r == -BJ_E_NOT_FOUND && !ground->settings->pull)
 		return bj_image_missing(ground->docker, plan.image, err);
-	r = bj_image_pull(ground->docker, plan.image, err);
-	return r < 0 ? r : bj_container_create(ground->docker, name, &plan, err);
+	if (r == -BJ_E_NOT_FOUND) {
+		r = bj_image_pull(ground->docker, plan.image, run ? tell_progress : NULL,
+				  (void *)run, &why);
+		if (r == 0)
+			r = bj_container_create(ground->docker, name, &plan, &why);
+	}
+	/* What failed on the way does not count when the last attempt was good. */
+	if (r < 0 && err)
+		*err = why;
+	return r;
 }
 
 int bj_worker_make(const struct bj_worker_ground *ground, const struct bj_wire_launch *launch,
-		   const char *run_id, const char *name, struct bj_err *err)
+		   const struct bj_role_launch *run, const char *name, struct bj_err *err)
 {
 	int r = bj_track_add(ground->track, name, err);
 
 	if (r < 0)
 		return r;
-	r = create(ground, launch, run_id, name, err);
+	r = create(ground, launch, run, name, err);
 	if (r == 0)
 		r = bj_container_start(ground->docker, name, err);
 	if (r < 0)
@@ -180,13 +201,6 @@ static int set_going(const struct bj_worker_ground *ground, const struct bj_role
 	if (r == 0)
 		r = bring(ground, run, name, err);
 	return r < 0 ? r : send_order(attach, &run->launch, pump, err);
-}
-
-static void tell_started(const struct bj_role_launch *run)
-{
-	const struct bj_wire_reply started = { .magic = BJ_WIRE_MAGIC, .kind = BJ_REPLY_STARTED };
-
-	bj_fd_send(run->fds[BJ_WIRE_FD_REPLY], &started, sizeof(started), NULL, 0);
 }
 
 /* --- judging ---------------------------------------------------------------------------------- */
@@ -271,7 +285,7 @@ static void run_script(const struct bj_worker_ground *ground, struct bj_pump *pu
 	const uint64_t started = bj_clock_now();
 	const time_t since = time(NULL);
 
-	tell_started(pump->run);
+	tell(pump->run, BJ_REPLY_STARTED, "");
 	ret->cause = bj_pump_run(pump, started + launch->timeout_ns);
 	ret->duration_ns = bj_clock_now() - started;
 	ret->layers = LAYERS;
@@ -288,7 +302,7 @@ bool bj_worker_run(const struct bj_worker_ground *ground, struct bj_role_launch 
 	struct bj_pump pump = {
 		.attach = &attach, .run = run, .docker = ground->docker, .container = name
 	};
-	int r = warm ? 0 : bj_worker_make(ground, &run->launch, run->run_id, name, &ret->err);
+	int r = warm ? 0 : bj_worker_make(ground, &run->launch, run, name, &ret->err);
 
 	ret->cleanup_ok = true;
 	ret->warm = warm;

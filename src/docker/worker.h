@@ -17,9 +17,9 @@ struct bj_worker_ground {
 };
 
 /* Make the container @name of the template and start it: it waits for its script. Tracked before
- * it is created. On failure nothing of it is left. */
+ * it is created. @run is NULL for one that is made ahead. On failure nothing of it is left. */
 int bj_worker_make(const struct bj_worker_ground *ground, const struct bj_wire_launch *launch,
-		   const char *run_id, const char *name, struct bj_err *err);
+		   const struct bj_role_launch *run, const char *name, struct bj_err *err);
 
 /* Remove a container and its track. True when it is gone. */
 bool bj_worker_remove(const struct bj_worker_ground *ground, const char *name);

@@ -74,6 +74,7 @@ enum bj_wire_reply_kind {
 	BJ_REPLY_STARTED,   /* not when one waited: the script's process executes the interpreter */
 	BJ_REPLY_ENDED,     /* all processes of the jar are gone */
 	BJ_REPLY_FAILED,    /* no run took place: err says why */
+	BJ_REPLY_NOTE,      /* what goes on before the script starts: a sentence in err.msg */
 };
 
 struct bj_wire_reply {

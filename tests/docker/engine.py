@@ -181,6 +181,16 @@ class Daemon(Engine):
         remove_tree(self.folder)
 
 
+    def abandon(self):
+        """Remove it when dockerd was killed: what it left running names the directory."""
+        self.stop()
+        for path in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
+            with contextlib.suppress(OSError):
+                if str(self.folder).encode() in path.read_bytes():
+                    os.kill(int(path.parent.name), signal.SIGKILL)
+        remove_tree(self.folder)
+
+
 def remove_tree(folder):
     """Undo the mounts below a directory of an engine, then remove it."""
     mounts = [line.split()[1] for line in pathlib.Path("/proc/mounts").read_text().splitlines()]

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The program under test, driven against an engine."""
+import contextlib
 import json
 import os
 import pathlib
+import pty
 import subprocess
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
@@ -55,3 +57,17 @@ class Jar:
                               text=True, timeout=100, check=False)
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout)["removed"]
+
+
+def on_terminal(command, env):
+    """Exit status and what a person sees: a terminal is all its standard streams."""
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(command, env=env, stdout=theirs, stderr=theirs, stdin=theirs) as process:
+        os.close(theirs)
+        seen = b""
+        with contextlib.suppress(OSError):  # the end of a terminal
+            while data := os.read(ours, 4096):
+                seen += data
+        status = process.wait(60)
+    os.close(ours)
+    return status, seen.decode()

@@ -2,17 +2,21 @@
 """An engine that is missing, refuses, is too old, slow, cut off or talks nonsense: a clear error,
 no hang, nothing left. The fake engine shows only what a real one will not."""
 import http.server
+import json
 import os
+import shutil
+import signal
 import socket
 import socketserver
 import subprocess
+import tempfile
 import threading
 import time
 
 import pytest
 
-from engine import Proxy
-from runner import BELLJAR, Jar
+from engine import Daemon, Proxy, wait_until
+from runner import BELLJAR, IMAGES, Jar, on_terminal
 
 
 class Fake(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
@@ -131,6 +135,50 @@ def test_engine_that_hangs_up(tmp_path):
     assert result["status"] == 125 and "broke off" in result["error"]
 
 
+def test_progress_of_a_pull(tmp_path):
+    """SX-DOCKER: a person sees how far a pull is."""
+    lines = ["Pulling fs layer", "Pulling fs layer", "Downloading", "Pull complete", "Pull complete"]
+    stream = b"".join(json.dumps({"status": line, "id": "x"}).encode() + b"\n" for line in lines)
+    made = []
+
+    def answer(handler):
+        if "/images/create" in handler.path:
+            made.append(1)
+            handler.say(200, stream)
+        else:
+            handler.say(500 if made else 404, b'{"message":"full"}')
+
+    server = serve(tmp_path / "s", answer)
+    jar = lone_jar(f"unix://{tmp_path}/s", tmp_path)
+    status, told = on_terminal(jar.command("print(1)"), {**jar.env, "BELLJAR_DOCKER_PULL": "true"})
+    server.shutdown()
+    assert status == 125 and "belljar: pulling belljar/python:3.11: 2 of 2 layers" in told, told
+
+
+@pytest.mark.parametrize("stream", [b"", b"\0", b"garbage" * 1000, b"\1\0\0\0\xff\xff\xff\xff" + b"x" * 5000,
+                                    b"\1\0\0\0\0\0\0\5short", b"\1\0\0\0\0\0\0\4\xff\xff\xff\xff"])
+def test_cut_and_garbled_streams(tmp_path, stream):
+    """SX-DOCKER RESULT: whatever comes on the streams, a run without a true end is no success."""
+    def answer(handler):
+        if "/create" in handler.path:
+            handler.say(201, b'{"Id":"x","Warnings":[]}')
+        elif "/attach" in handler.path:
+            handler.wfile.write(b"HTTP/1.1 101 UPGRADED\r\nConnection: Upgrade\r\n\r\n" + stream)
+            handler.wfile.flush()
+            handler.connection.shutdown(socket.SHUT_RDWR)
+        elif handler.path.endswith("/json"):
+            handler.say(200, b'{"State":{"Running":false,"OOMKilled":false,"ExitCode":1}}')
+        else:
+            handler.say(204, b"")
+
+    server = serve(tmp_path / "s", answer)
+    start = time.monotonic()
+    result = lone_jar(f"unix://{tmp_path}/s", tmp_path).run("print(1)", "--timeout", "20")
+    server.shutdown()
+    assert result["status"] == 125 and result["cause"] == "infrastructure", result
+    assert result["exit_code"] is None and time.monotonic() - start < 15
+
+
 def test_engine_dies_during_the_run(jar, tmp_path):
     """SX-DOCKER DS-CLEAN: the connection is cut in the middle; the next sweep removes the rest."""
     proxy = Proxy(tmp_path / "p", jar.engine.sock)
@@ -146,6 +194,33 @@ def test_engine_dies_during_the_run(jar, tmp_path):
     assert "went away during the run" in out, out
     assert '"fallback":null' in out, "a script that ran in part is not run again"
     assert jar.gc() == 1
+
+
+def test_a_real_engine_is_killed_during_the_run(engine, tmp_path):
+    """SX-DOCKER: SIGKILL of dockerd in the middle: a clear error, no hang, and the track stays for a later
+    sweep."""
+    if os.geteuid() != 0 or not shutil.which("docker"):
+        pytest.skip("takes root and the docker command")
+    other = Daemon(tempfile.mkdtemp(prefix="bjd-", dir="/var/tmp"))
+    try:
+        other.start()
+        saved = subprocess.run(["docker", "-H", engine.url, "save", IMAGES["bash"]], check=True,
+                               capture_output=True).stdout
+        subprocess.run(["docker", "-H", other.url, "load"], input=saved, check=True,
+                       capture_output=True)
+        jar = Jar(other, tmp_path)
+        process = jar.start("echo up; sleep 60", "--json", language="bash",
+                            env={"BELLJAR_DOCKER_TIMEOUT": "5s"})
+        wait_until(lambda: [c for c in other.get("/containers/json") if c["State"] == "running"], 30,
+                   "the container runs")
+        time.sleep(0.5)
+        other.stop(signal.SIGKILL)
+        out, _ = process.communicate(timeout=40)
+        assert process.returncode == 125 and "went away during the run" in out, out
+        assert '"cleanup_success":false' in out
+        assert list(jar.state.glob("docker/*.active")), "what could not be removed is still tracked"
+    finally:
+        other.abandon()
 
 
 def test_fallback(tmp_path):

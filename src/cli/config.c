@@ -61,10 +61,6 @@ static int print(const char *text)
 	const size_t n = strlen(text);
 
 	printf("%s%s", text, n > 0 && text[n - 1] == '\n' ? "" : "\n");
-	if (fflush(stdout) != 0) {
-		fprintf(stderr, "belljar: cannot write to standard output\n");
-		return BJ_EXIT_FAILED;
-	}
 	return 0;
 }
 

@@ -72,17 +72,28 @@ static void hold_streams(void)
 		close(fd);
 }
 
+/* What a verb printed may not have arrived: a full disk is no success. Text that was lost on the way
+ * is known to ferror() alone. */
+static int printed(int status)
+{
+	if ((fflush(stdout) != 0 || ferror(stdout)) && status == 0) {
+		fprintf(stderr, "belljar: cannot write to standard output\n");
+		return BJ_EXIT_FAILED;
+	}
+	return status;
+}
+
 int main(int argc, char **argv)
 {
 	hold_streams();
 	if (argc < 2 || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
 	    strcmp(argv[1], "help") == 0) {
 		print_help();
-		return argc < 2 ? BJ_EXIT_FAILED : 0;
+		return printed(argc < 2 ? BJ_EXIT_FAILED : 0);
 	}
 	if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "version") == 0) {
 		printf("belljar %s\n", bj_version());
-		return 0;
+		return printed(0);
 	}
 
 	const struct bj_verb *verb = find_verb(argv[1]);
@@ -91,7 +102,7 @@ int main(int argc, char **argv)
 		return unknown_verb(argv[1]);
 	if (asks_for_help(argc - 1, argv + 1)) {
 		bj_options_help(verb);
-		return 0;
+		return printed(0);
 	}
-	return verb->run(argc - 1, argv + 1);
+	return printed(verb->run(argc - 1, argv + 1));
 }

@@ -95,6 +95,11 @@ static int run_here(void *ctx, struct bj_spec *spec, struct bj_result **ret, str
 	return bj_run(ctx, spec, ret, err);
 }
 
+static int resume_here(void *ctx, const char *id, struct bj_result **ret, struct bj_err *err)
+{
+	return bj_resume(ctx, id, NULL, ret, err);
+}
+
 static int print_answer(const struct command *c, const struct bj_tool_answer *answer)
 {
 	AUTO_FREE char *object =
@@ -112,7 +117,7 @@ static int print_answer(const struct command *c, const struct bj_tool_answer *an
 
 static int call_tool(const struct command *c, struct bj_err *err)
 {
-	struct bj_tool_call call = { .run = run_here };
+	struct bj_tool_call call = { .run = run_here, .resume = resume_here };
 	struct bj_tool_answer answer = { 0 };
 	struct bj_settings *settings = NULL;
 	struct belljar *bj = NULL;

@@ -78,10 +78,17 @@ int bj_mcp_ask_person(struct bj_mcp_call *call, const struct belljar *bj,
 	json_t *answer;
 	bool decided;
 
-	/* A task goes on without its client, and a stateless request asks by its answer. */
-	if (call->task || call->modern || !bj_mcp_client_has(call, "elicitation"))
+	/* A task goes on without its client. */
+	if (call->task || !bj_mcp_client_has(call, "elicitation"))
 		return 0;
 	describe(question, bj, &text);
+	/* A stateless request asks by its answer: the run waits meanwhile, for others too. */
+	if (call->modern) {
+		call->wanted =
+			json_pack("{s:{s:s, s:o}}", "approval", "method", "elicitation/create",
+				  "params", form(text.data ? text.data : ""));
+		return 0;
+	}
 	answer = bj_mcp_client_ask(call, "approval", "elicitation/create",
 				   form(text.data ? text.data : ""), &error);
 	bj_rpc_error_done(&error);
@@ -90,4 +97,28 @@ int bj_mcp_ask_person(struct bj_mcp_call *call, const struct belljar *bj,
 	if (decided && asprintf(ret_by, "the person at %s", call->client) < 0)
 		*ret_by = NULL;
 	return decided ? 1 : 0;
+}
+
+int bj_mcp_take_decision(struct bj_mcp_call *call, struct belljar *bj, const char *about,
+			 char ret_id[BJ_MCP_WORD], struct bj_rpc_error *error)
+{
+	const json_t *answer =
+		json_object_get(json_object_get(call->params, "inputResponses"), "approval");
+	const char *state = bj_rpc_text(call->params, "requestState");
+	AUTO_FREE char *reason = NULL;
+	AUTO_FREE char *by = NULL;
+	struct bj_err err = { 0 };
+	bool approved = false;
+
+	if (!call->modern || !state)
+		return 0;
+	if (!bj_mcp_state_read(call, about, state, ret_id, error))
+		return -1;
+	if (!json_is_object(answer) || !read_answer(answer, &approved, &reason))
+		return 1; /* not decided here: the run still waits, and says so */
+	if (asprintf(&by, "the person at %s", call->client) < 0)
+		by = NULL;
+	/* Somebody else may have been faster: then theirs holds. */
+	bj_decide(bj, ret_id, approved, by ? by : "an MCP client", reason, &err);
+	return 1;
 }

@@ -12,6 +12,7 @@ enum {
 	BJ_MCP_ID = 33,
 	BJ_MCP_CLIENT = 64,
 	BJ_MCP_OWNER = 128,
+	BJ_MCP_WORD = 64,
 	BJ_MCP_CALLS = 64,         /* under way at once in one session */
 	BJ_MCP_THREADS = 1024,     /* in all */
 	BJ_MCP_SUBSCRIPTIONS = 256 /* of one session */
@@ -118,11 +119,17 @@ int bj_mcp_ask_person(struct bj_mcp_call *call, const struct belljar *bj,
 		      const struct bj_question *question, bool *ret_approved, char **ret_by,
 		      char **ret_reason);
 
+/* What the person at a stateless client decided about the run that the request names: 1 with the
+ * run's id, 0 when it names none, negative with @error. */
+int bj_mcp_take_decision(struct bj_mcp_call *call, struct belljar *bj, const char *about,
+			 char ret_id[BJ_MCP_WORD], struct bj_rpc_error *error);
+
 /* --- between two requests (state.c) --- */
-void bj_mcp_state_write(struct bj_mcp_call *call, const char *about, json_int_t number);
+/* @word: letters, digits, dashes and underscores. */
+void bj_mcp_state_write(struct bj_mcp_call *call, const char *about, const char *word);
 /* False with @error: it is not ours, about something else, or too old. */
 bool bj_mcp_state_read(struct bj_mcp_call *call, const char *about, const char *text,
-		       json_int_t *ret_number, struct bj_rpc_error *error);
+		       char ret_word[BJ_MCP_WORD], struct bj_rpc_error *error);
 /* The result that asks for call->wanted. */
 json_t *bj_mcp_input_required(struct bj_mcp_call *call);
 

@@ -107,16 +107,18 @@ static json_t *ask_all(struct bj_mcp_call *call, const char *name, const json_t 
 	const char *state = bj_rpc_text(call->params, "requestState");
 	const size_t rounds = json_array_size(json_object_get(fixture, "asks"));
 	json_t *answers = json_object();
-	json_int_t round = 0;
+	char word[BJ_MCP_WORD] = "0";
+	size_t round;
 
-	if (stateful && state && !bj_mcp_state_read(call, name, state, &round, error)) {
+	if (stateful && state && !bj_mcp_state_read(call, name, state, word, error)) {
 		json_decref(answers);
 		return NULL;
 	}
-	for (; round < (json_int_t)rounds; round++)
-		if (!ask_round(call, fixture, (size_t)round, answers, error)) {
+	for (round = strtoul(word, NULL, 10); round < rounds; round++)
+		if (!ask_round(call, fixture, round, answers, error)) {
+			snprintf(word, sizeof(word), "%zu", round);
 			if (stateful)
-				bj_mcp_state_write(call, name, round);
+				bj_mcp_state_write(call, name, word);
 			json_decref(answers);
 			return NULL;
 		}

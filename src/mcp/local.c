@@ -44,6 +44,16 @@ static int run(void *ctx, void *token, struct bj_spec *spec, struct bj_result **
 	return r;
 }
 
+static int resume(void *ctx, void *token, const char *id, const struct bj_spec *hooks,
+		  struct bj_result **ret, struct bj_err *err)
+{
+	const int r = bj_resume(token, id, hooks, ret, err);
+
+	if (r == 0)
+		remember(ctx, *ret);
+	return r;
+}
+
 static const char *id_of(const json_t *run)
 {
 	return json_string_value(json_object_get(run, "id"));
@@ -109,9 +119,13 @@ void bj_mcp_local_init(struct bj_mcp_local *local, struct belljar *bj, struct bj
 {
 	*local = (struct bj_mcp_local){ .bj = bj };
 	pthread_mutex_init(&local->lock, NULL);
-	*ret = (struct bj_mcp_host){
-		.ctx = local, .enter = enter, .leave = leave, .run = run, .list = list, .find = find
-	};
+	*ret = (struct bj_mcp_host){ .ctx = local,
+				     .enter = enter,
+				     .leave = leave,
+				     .run = run,
+				     .resume = resume,
+				     .list = list,
+				     .find = find };
 }
 
 void bj_mcp_local_done(struct bj_mcp_local *local)

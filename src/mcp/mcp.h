@@ -17,6 +17,10 @@ struct bj_mcp_host {
 	/* Run @spec with the engine of @token. As bj_run(). */
 	int (*run)(void *ctx, void *token, struct bj_spec *spec, struct bj_result **ret,
 		   struct bj_err *err);
+	/* Begin the run @id, which waited, if it was approved; as bj_resume(). NULL: the host does
+	 * so by itself. */
+	int (*resume)(void *ctx, void *token, const char *id, const struct bj_spec *hooks,
+		      struct bj_result **ret, struct bj_err *err);
 	/* The runs there are, newest first: {"executions": [{"id": ...}], "next": id or null}.
 	 * NULL: there is no run @before. @tenant: only runs of theirs; NULL: all. */
 	json_t *(*list)(void *ctx, const char *tenant, const char *before, unsigned int limit);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* What a client keeps for us between two requests of the stateless era: a number, signed, with
- * what it is about and until when it holds. Nobody else can make one, and it fits nothing else. */
+/* What a client keeps for us between two requests of the stateless era: a word, signed, with what
+ * it is about and until when it holds. Nobody else can make one, and it fits nothing else. */
 
 #include "base/clock.h"
 #include "mcp/core.h"
@@ -13,14 +13,14 @@
 
 enum { HOLDS_MS = 600000, MAC = 32 };
 
-static void sign(const struct bj_mcp *mcp, const char *about, json_int_t number, uint64_t until,
+static void sign(const struct bj_mcp *mcp, const char *about, const char *word, uint64_t until,
 		 char hex[2 * MAC + 1])
 {
 	unsigned char mac[MAC];
-	char facts[64];
+	char facts[BJ_MCP_WORD + 64];
 	crypto_generichash_state state;
 
-	snprintf(facts, sizeof(facts), "%" JSON_INTEGER_FORMAT ".%" PRIu64 ".", number, until);
+	snprintf(facts, sizeof(facts), "%s.%" PRIu64 ".", word, until);
 	crypto_generichash_init(&state, mcp->key, sizeof(mcp->key), MAC);
 	crypto_generichash_update(&state, (const unsigned char *)facts, strlen(facts));
 	crypto_generichash_update(&state, (const unsigned char *)about, strlen(about));
@@ -28,30 +28,29 @@ static void sign(const struct bj_mcp *mcp, const char *about, json_int_t number,
 	sodium_bin2hex(hex, 2 * MAC + 1, mac, MAC);
 }
 
-void bj_mcp_state_write(struct bj_mcp_call *call, const char *about, json_int_t number)
+void bj_mcp_state_write(struct bj_mcp_call *call, const char *about, const char *word)
 {
 	const uint64_t until = bj_clock_unix_ms() + HOLDS_MS;
-	char hex[2 * MAC + 1], text[sizeof(hex) + 64];
+	char hex[2 * MAC + 1], text[sizeof(hex) + BJ_MCP_WORD + 64];
 
-	sign(call->mcp, about, number, until, hex);
-	snprintf(text, sizeof(text), "%" JSON_INTEGER_FORMAT ".%" PRIu64 ".%s", number, until, hex);
+	sign(call->mcp, about, word, until, hex);
+	snprintf(text, sizeof(text), "%s.%" PRIu64 ".%s", word, until, hex);
 	json_decref(call->state);
 	call->state = json_string(text);
 }
 
 bool bj_mcp_state_read(struct bj_mcp_call *call, const char *about, const char *text,
-		       json_int_t *ret_number, struct bj_rpc_error *error)
+		       char ret_word[BJ_MCP_WORD], struct bj_rpc_error *error)
 {
-	char given[2 * MAC + 1], right[2 * MAC + 1], rest;
-	json_int_t number;
+	char word[BJ_MCP_WORD], given[2 * MAC + 1], right[2 * MAC + 1], rest;
 	uint64_t until;
 
-	if (sscanf(text, "%" JSON_INTEGER_FORMAT ".%" SCNu64 ".%64[0-9a-f]%c", &number, &until,
-		   given, &rest) == 3 &&
+	if (sscanf(text, "%63[0-9a-zA-Z_-].%" SCNu64 ".%64[0-9a-f]%c", word, &until, given,
+		   &rest) == 3 &&
 	    strlen(given) == 2 * MAC) {
-		sign(call->mcp, about, number, until, right);
+		sign(call->mcp, about, word, until, right);
 		if (sodium_memcmp(given, right, 2 * MAC) == 0 && until > bj_clock_unix_ms()) {
-			*ret_number = number;
+			memcpy(ret_word, word, sizeof(word));
 			return true;
 		}
 	}

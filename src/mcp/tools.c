@@ -8,6 +8,7 @@
 #include "spec/names.h"
 #include "tool/tool.h"
 
+#include <poll.h>
 #include <sodium.h>
 #include <string.h>
 
@@ -15,6 +16,8 @@ enum {
 	LIVE_MAX = 256 << 10, /* bytes of live output that one call sends */
 	MESSAGE_MAX = 400,    /* of those, in a progress notification */
 	PROGRESS_NS = 50000000,
+	AWAIT_MS = 50,
+	PATIENCE = 100, /* looks at a run that was approved and has not begun */
 };
 
 static bool since_2025_06(const struct bj_mcp_call *call)
@@ -190,6 +193,72 @@ static int run_spec(void *ctx, struct bj_spec *spec, struct bj_result **ret, str
 	return r;
 }
 
+static int resume(void *ctx, const char *id, struct bj_result **ret, struct bj_err *err)
+{
+	struct run *run = ctx;
+	struct bj_mcp_host *host = &run->call->mcp->host;
+	struct bj_spec hooks = { .cancel_fd = run->call->cancel_fd,
+				 .on_event = on_event,
+				 .event_ctx = run };
+
+	snprintf(hooks.id, sizeof(hooks.id), "%s", id);
+	run->spec = &hooks;
+	return host->resume(host->ctx, run->token, id, &hooks, ret, err);
+}
+
+/* What a state of ours is about: this tool with these arguments, for this tenant. */
+static void about_call(const struct bj_mcp_call *call, const struct bj_tool *tool,
+		       struct bj_buf *ret)
+{
+	const json_t *args = json_object_get(call->params, "arguments");
+	AUTO_FREE char *dump = args ? json_dumps(args, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
+
+	bj_buf_printf(ret, "%s\n%s\n", tool->name, call->session->tenant);
+	bj_buf_puts(ret, dump ? dump : "");
+}
+
+/* The result of a run that was decided on just now: it begins by itself, or does not. */
+static int await(const struct bj_tool_call *tool_call, struct bj_mcp_call *call, const char *id,
+		 struct bj_tool_answer *ret, struct bj_err *err)
+{
+	struct pollfd p = { .fd = call->cancel_fd, .events = POLLIN };
+
+	for (int i = 0;; i++) {
+		const int r = bj_tool_recall(tool_call, id, ret, err);
+		const char *state = bj_rpc_text(ret->data, "state");
+
+		if (r < 0 || !state || strcmp(state, "finished") == 0 ||
+		    (i >= PATIENCE && strcmp(state, "pending") == 0) || poll(&p, 1, AWAIT_MS) > 0)
+			return r;
+		bj_tool_answer_done(ret);
+	}
+}
+
+/* Call the tool, or go on with the run that a decision came for. */
+static int call_or_go_on(struct bj_mcp_call *call, const struct bj_tool_call *tool_call,
+			 struct run *run, struct bj_tool_answer *ret, struct bj_rpc_error *error)
+{
+	AUTO_BUF struct bj_buf about = { 0 };
+	struct bj_err err = { 0 };
+	char id[BJ_MCP_WORD];
+	int r;
+
+	about_call(call, tool_call->tool, &about);
+	r = bj_mcp_take_decision(call, run->bj, about.data ? about.data : "", id, error);
+	if (r < 0)
+		return r;
+	r = r > 0 ? await(tool_call, call, id, ret, &err) : bj_tool_call(tool_call, ret, &err);
+	if (r < 0) {
+		bj_rpc_fail(error, BJ_RPC_INTERNAL, "%s", err.msg);
+		return r;
+	}
+	/* It waits, and the client can ask its person: the question goes along. */
+	if (call->wanted && bj_rpc_text(ret->data, "id"))
+		bj_mcp_state_write(call, about.data ? about.data : "",
+				   bj_rpc_text(ret->data, "id"));
+	return 0;
+}
+
 static json_t *to_result(const struct bj_mcp_call *call, struct bj_tool_answer *answer)
 {
 	json_t *result = json_pack("{s:[{s:s, s:s}], s:b}", "content", "type", "text", "text",
@@ -206,8 +275,7 @@ static json_t *call_tool(struct bj_mcp_call *call, const struct bj_tool *tool,
 	struct bj_mcp_host *host = &call->mcp->host;
 	struct run run = { .call = call };
 	struct bj_tool_answer answer = { 0 };
-	struct bj_err err = { 0 };
-	json_t *result;
+	json_t *result = NULL;
 
 	run.bj = host->enter(host->ctx, &run.token);
 	if (!run.bj)
@@ -217,11 +285,12 @@ static json_t *call_tool(struct bj_mcp_call *call, const struct bj_tool *tool,
 						.args = json_object_get(call->params, "arguments"),
 						.bj = run.bj,
 						.run = run_spec,
-						.ctx = &run };
-	const int r = bj_tool_call(&tool_call, &answer, &err);
+						.resume = host->resume ? resume : NULL,
+						.ctx = &run,
+						.tenant = bj_mcp_call_tenant(call) };
 
-	result = r == 0 ? to_result(call, &answer)
-			: bj_rpc_fail(error, BJ_RPC_INTERNAL, "%s", err.msg);
+	if (call_or_go_on(call, &tool_call, &run, &answer, error) == 0 && !call->wanted)
+		result = to_result(call, &answer);
 	bj_tool_answer_done(&answer);
 	bj_buf_done(&run.half[0]);
 	bj_buf_done(&run.half[1]);

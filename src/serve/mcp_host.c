@@ -157,6 +157,7 @@ void bj_tools_post(struct bj_service *service, const struct bj_request *req, con
 	if (ctx.generation) {
 		call.args = args;
 		call.bj = ctx.generation->bj;
+		call.tenant = bj_auth_tenant(req->caller);
 		answer_call(bj_tool_call(&call, &a, &err), &a, &err, answer);
 		bj_service_leave(service, ctx.generation);
 	} else {

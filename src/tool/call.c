@@ -177,7 +177,7 @@ static enum bj_language language_of(const struct bj_tool_call *call)
 	return language < 0 ? BJ_LANG_PYTHON : (enum bj_language)language;
 }
 
-static size_t max_text(const struct bj_tool_call *call)
+size_t bj_tool_max_text(const struct bj_tool_call *call)
 {
 	return call->max_text ? call->max_text : call->bj->settings->tool_max_text;
 }
@@ -194,7 +194,7 @@ static int answer_run(const struct bj_tool_call *call, const struct bj_result *r
 	AUTO_FREE char *object = bj_result_to_json(result);
 	json_t *data = object ? json_loads(object, JSON_ALLOW_NUL, NULL) : NULL;
 
-	bj_tool_text(result, max_text(call), &text);
+	bj_tool_text(result, bj_tool_max_text(call), &text);
 
 	char *taken = bj_buf_take(&text);
 
@@ -254,7 +254,7 @@ static int answer_check(const struct bj_tool_call *call, const struct bj_result 
 			 r->validation_error, "findings",
 			 bj_findings_to_json(r->findings, r->n_findings), "risk", "level",
 			 bj_risk_name(r->risk), "reasons", reasons);
-	bj_tool_check_text(r, max_text(call), &text);
+	bj_tool_check_text(r, bj_tool_max_text(call), &text);
 
 	char *taken = bj_buf_take(&text);
 

@@ -44,6 +44,25 @@ static const char *const SCRIPT_TYPES[] = { "python", "bash", NULL };
 	"\"risk\":{\"type\":\"object\"}},"                                                         \
 	"\"required\":[\"valid\",\"error\",\"findings\",\"risk\"]}"
 
+#define RECALL_SCHEMA                                                                              \
+	"{\"type\":\"object\",\"properties\":{\"id\":{\"type\":\"string\"},"                       \
+	"\"state\":{\"type\":\"string\"},\"result\":{\"type\":[\"object\",\"null\"]}},"            \
+	"\"required\":[\"id\",\"state\",\"result\"]}"
+
+#define ARTIFACTS_SCHEMA                                                                           \
+	"{\"type\":\"object\",\"properties\":{\"id\":{\"type\":\"string\"},"                       \
+	"\"artifacts\":{\"type\":\"array\",\"items\":{\"type\":\"object\",\"properties\":{"        \
+	"\"name\":{\"type\":\"string\"},\"bytes\":{\"type\":\"integer\"}}}}},"                     \
+	"\"required\":[\"id\",\"artifacts\"]}"
+
+#define ARTIFACT_SCHEMA                                                                            \
+	"{\"type\":\"object\",\"properties\":{\"name\":{\"type\":\"string\"},"                     \
+	"\"offset\":{\"type\":\"integer\"},\"bytes\":{\"type\":\"integer\"},"                      \
+	"\"more\":{\"type\":\"boolean\"},\"text\":{\"type\":\"string\"}},"                         \
+	"\"required\":[\"name\",\"offset\",\"bytes\",\"more\",\"text\"]}"
+
+#define ID_HELP "The id of the run, as the answer of the tool that started it gives it."
+
 #define SEALED_HELP                                                                                \
 	"It runs sealed off: no network, an empty private working directory, read-only system, "   \
 	"limits on memory, CPU, processes and time. Nothing is kept between calls. "
@@ -88,6 +107,37 @@ const struct bj_tool bj_tools[] = {
 			"The language of the script: python or bash." } },
 	  .output = CHECK_SCHEMA,
 	  .call = bj_tool_check },
+	{ .name = "read_result",
+	  .title = "Read the result of a run",
+	  .help = "Read the result of an earlier run by its id: use it after a script had to wait "
+		  "for a person's approval, or when an answer was lost. Says so when the run still "
+		  "waits or has not ended.",
+	  .risk = BJ_RISK_LOW,
+	  .params = { { "id", BJ_TOOL_TEXT, true, NULL, ID_HELP } },
+	  .output = RECALL_SCHEMA,
+	  .call = bj_tool_read_result },
+	{ .name = "list_artifacts",
+	  .title = "List what a run left",
+	  .help = "List the artifacts that are kept of a run: its full output where the result "
+		  "holds less, and the files that it wrote into out/, with their sizes.",
+	  .risk = BJ_RISK_LOW,
+	  .read_only = true,
+	  .params = { { "id", BJ_TOOL_TEXT, true, NULL, ID_HELP } },
+	  .output = ARTIFACTS_SCHEMA,
+	  .call = bj_tool_list_artifacts },
+	{ .name = "read_artifact",
+	  .title = "Read what a run left",
+	  .help = "Read one artifact of a run as text, a part at a time: the answer says whether "
+		  "there is more and from which byte on to ask.",
+	  .risk = BJ_RISK_LOW,
+	  .read_only = true,
+	  .params = { { "id", BJ_TOOL_TEXT, true, NULL, ID_HELP },
+		      { "name", BJ_TOOL_TEXT, true, NULL,
+			"The name of the artifact, as list_artifacts gives it." },
+		      { "offset", BJ_TOOL_COUNT, false, NULL,
+			"The byte to begin at. Left out: the first one." } },
+	  .output = ARTIFACT_SCHEMA,
+	  .call = bj_tool_read_artifact },
 };
 const size_t bj_tools_size = BJ_ARRAY_SIZE(bj_tools);
 

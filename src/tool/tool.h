@@ -60,7 +60,10 @@ struct bj_tool_call {
 	const struct belljar *bj;
 	size_t max_text; /* 0: as the settings say */
 	int (*run)(void *ctx, struct bj_spec *spec, struct bj_result **ret, struct bj_err *err);
+	/* Begin the run @id, which waited, if it was approved. NULL: somebody else does. */
+	int (*resume)(void *ctx, const char *id, struct bj_result **ret, struct bj_err *err);
 	void *ctx;
+	const char *tenant; /* only runs of theirs are seen; NULL: all */
 };
 
 /* What came of it. @text is for a model: what happened first, never more than max_text bytes,
@@ -75,3 +78,7 @@ struct bj_tool_answer {
  * the arguments are wrong; negative only when belljar itself failed. The caller ends *@ret. */
 int bj_tool_call(const struct bj_tool_call *call, struct bj_tool_answer *ret, struct bj_err *err);
 void bj_tool_answer_done(struct bj_tool_answer *answer);
+
+/* What read_result answers about the run @id, for a door that kept it. */
+int bj_tool_recall(const struct bj_tool_call *call, const char *id, struct bj_tool_answer *ret,
+		   struct bj_err *err);

@@ -6,7 +6,7 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js";
-import { BELLJAR, environment, newFolder, openService, runProgram } from "./harness.mjs";
+import { BELLJAR, environment, newFolder, openService, runProgram, until } from "./harness.mjs";
 
 const WAYS = {
 	stdio: async () => {
@@ -78,6 +78,17 @@ for (const [way, open] of Object.entries(WAYS)) {
 			assert.equal(r.isError, false);
 			assert.match(r.content[0].text, /waits for a person's approval as run ([0-9a-f]{32})/);
 			assert.ok(r.content[0].text.includes(`belljar approve ${r.structuredContent.id}`));
+			const read = () => client.callTool({ name: "read_result", arguments: { id: r.structuredContent.id } });
+			assert.match((await read()).content[0].text, /still waits for a person's approval/);
+			const done = await runProgram(BELLJAR, ["approve", "--config", `${place.folder}/config.yaml`, r.structuredContent.id],
+				{ env: environment(place.folder) });
+			assert.equal(done.status, 0, done.stderr);
+			const end = await until(async () => {
+				const it = await read();
+				return it.structuredContent.state === "finished" && it;
+			}, "the approved run");
+			assert.equal(end.structuredContent.result.stdout, "waits\n");
+			assert.match(end.content[0].text, /stdout:\nwaits\n/);
 			await client.close();
 		});
 

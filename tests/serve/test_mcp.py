@@ -339,6 +339,54 @@ def test_live_output_comes_within_50_ms(service):
     assert sorted(took)[2] < 0.05, took
 
 
+# --- approval without a session ----------------------------------------------------------------------
+
+def stateless_call(service, script, **more):
+    params = {"name": "execute_script", "arguments": {"script_content": script, "script_type": "bash"}, **more,
+              "_meta": {**META, "io.modelcontextprotocol/clientCapabilities": {"elicitation": {}},
+                        "io.modelcontextprotocol/clientInfo": {"name": "tester", "version": "1"}}}
+    answer = post(service, request("tools/call", params), {
+        "MCP-Protocol-Version": MODERN, "Mcp-Method": "tools/call", "Mcp-Name": "execute_script"})
+    return answer.json if answer.headers["Content-Type"] == "application/json" else events(answer)[-1]
+
+
+@pytest.fixture
+def asking(serve, tmp_path):
+    return serve(config=f"state_dir: {tmp_path}\n").ready()
+
+
+def test_a_stateless_client_is_asked_by_the_answer(asking):
+    """APPROVE: the question goes with the result, the decision with the next request."""
+    first = stateless_call(asking, "echo asked")["result"]
+    assert first["resultType"] == "input_required"
+    question = first["inputRequests"]["approval"]
+    assert question["method"] == "elicitation/create" and "echo asked" in question["params"]["message"]
+    yes = {"approval": {"action": "accept", "content": {"approve": True, "reason": "fine"}}}
+    again = stateless_call(asking, "echo asked", inputResponses=yes, requestState=first["requestState"])["result"]
+    assert again["structuredContent"]["result"]["stdout"] == "asked\n"
+    assert again["structuredContent"]["result"]["decision"]["by"] == "the person at tester"
+
+
+def test_a_stateless_denial_and_a_question_left_open(asking):
+    first = stateless_call(asking, "echo no")["result"]
+    open_still = stateless_call(asking, "echo no", inputResponses={"approval": {"action": "cancel"}}, requestState=first["requestState"])["result"]
+    assert open_still["structuredContent"]["state"] == "pending"
+    no = {"approval": {"action": "accept", "content": {"approve": False, "reason": "not now"}}}
+    denied = stateless_call(asking, "echo no", inputResponses=no, requestState=first["requestState"])["result"]
+    assert denied["isError"] and denied["structuredContent"]["result"]["cause"] == "denied"
+    assert "not now" in denied["content"][0]["text"]
+
+
+def test_an_answer_fits_only_the_question_it_was_given_to(asking):
+    """A state is signed and bound to tool, arguments and tenant: nobody approves one script with another's."""
+    yes = {"approval": {"action": "accept", "content": {"approve": True}}}
+    harmless = stateless_call(asking, "echo harmless")["result"]["requestState"]
+    assert stateless_call(asking, "echo other", inputResponses=yes, requestState=harmless)["error"]["code"] == -32602
+    assert stateless_call(asking, "echo harmless", inputResponses=yes, requestState=harmless[:-1] + "0x")["error"]["code"] == -32602
+    # An answer without a question asks the question.
+    assert stateless_call(asking, "echo third", inputResponses=yes)["result"]["resultType"] == "input_required"
+
+
 # --- many ------------------------------------------------------------------------------------------
 
 def test_thousands_of_sessions_leave_memory_flat(serve):

@@ -227,3 +227,80 @@ def test_a_burst_beyond_the_slots_is_served(warm):
                 break
             time.sleep(0.05)
         assert result["result"]["stdout"] == f"{i}\n", result
+
+
+@pytest.mark.parametrize("language", ["python", "bash"])
+def test_a_missing_interpreter_is_named(serve, language):
+    """No waiting interpreter can be made; the runs say why, from the first one on."""
+    service = serve(config=f"native: {{{language}: /usr/bin/not-there}}\ncheck: {{policy: off}}\n").ready()
+    for _ in range(3):
+        answer = service.run("echo 1" if language == "bash" else "print(1)", language)
+        assert answer.status == 500
+        assert f"no interpreter /usr/bin/not-there in the jar; set native.{language}" in answer.json["detail"]
+
+
+def waiting(service, name):
+    """How many processes of that name wait in jars, each with a pid namespace of its own."""
+    found = 0
+    todo = [service.process.pid]
+    while todo:
+        try:
+            below = children(todo.pop())
+            todo += below
+            for pid in below:
+                status = dict(line.split(":\t", 1) for line in open(f"/proc/{pid}/status"))
+                found += len(status["NSpid"].split()) == 3 and status["Name"].strip() == name
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+    return found
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="sees the namespaces of others")
+def test_their_number_follows_demand(serve):
+    """A burst makes more of them wait than the settings ask for at rest, up to their limit."""
+    service = serve(config="warm: {slots: 2, bash_slots: 0, jars: 0, max: 6, heavy_slots: 0}\n").ready()
+    run_warm(service, "print(1)")
+    for run in [service.start("import time; time.sleep(0.2)", "python") for _ in range(16)]:
+        service.ended(run)
+    for _ in range(200):
+        # Those that have just been used may be still on their way out.
+        if 2 < waiting(service, "python3") <= 6:
+            return
+        time.sleep(0.05)
+    pytest.fail("as many wait as before")
+
+
+def test_large_modules_are_there_for_those_who_name_them(serve):
+    """A module of warm.heavy is imported already when the script names it, and only then."""
+    service = serve(config="warm: {slots: 1, heavy_slots: 1, heavy: [xml.dom.minidom]}\n").ready()
+    script = "import sys\nprint('xml.dom.' + 'minidom' in sys.modules)"
+    assert run_warm(service, script)["stdout"] == "False\n"
+    for _ in range(100):
+        if run_warm(service, script + "  # xml.dom.minidom")["stdout"] == "True\n":
+            return
+        time.sleep(0.1)
+    pytest.fail("it never was there")
+
+
+def test_without_large_modules_nobody_waits_for_them(serve):
+    """None of warm.heavy is in the image: the others serve."""
+    service = serve(config="warm: {slots: 1, heavy_slots: 2, heavy: [no_such_module]}\n").ready()
+    assert run_warm(service, "print(1)  # no_such_module")["stdout"] == "1\n"
+
+
+def test_without_any_every_run_is_cold(serve):
+    service = serve(config="warm: {slots: 0, heavy_slots: 0, bash_slots: 0, jars: 0}\n").ready()
+    for script, language in (("print(1)", "python"), ("echo 1", "bash")):
+        result = service.run(script, language).json
+        assert result["stdout"] == "1\n" and not result["meta"]["warm"]
+
+
+def test_the_mark_of_the_last_call_is_only_an_exit(warm):
+    """A script that says its end itself has ended, with that code; what it leaves is killed."""
+    call = ("import ctypes, os, time\nif os.fork() == 0:\n    time.sleep(%s)\n    print('late', flush=True)\n"
+            "    os._exit(0)\nprint('said', flush=True)\n"
+            "ctypes.CDLL(None).syscall(231, ctypes.c_ulong(0x62656c6c << 32 | 5))\nprint('after')\n")
+    for sleep in "0", "30":
+        result = run_warm(warm, call % sleep)
+        assert (result["cause"], result["exit_code"]) == ("exited", 5)
+        assert "after" not in result["stdout"] and result["duration_ms"] < 20000

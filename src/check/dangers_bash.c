@@ -108,8 +108,7 @@ static void match_assignment(const struct bj_sh_pass *p, uint32_t node)
 	match_keys(p, BJ_ON_ASSIGN, text, NULL, node);
 }
 
-/* Whether a single "&" comes after @node. */
-static bool in_background(const struct bj_tree *tree, uint32_t node)
+bool bj_sh_in_background(const struct bj_tree *tree, uint32_t node)
 {
 	size_t i = tree->nodes[node].end;
 
@@ -146,12 +145,22 @@ static void match_function(const struct bj_sh_pass *p, uint32_t node)
 			piped = up == pipeline ? piped + 1 : 1;
 			pipeline = up;
 		}
-		if (piped > 1 || in_background(tree, call->node) ||
-		    (pipeline == up && in_background(tree, up))) {
+		if (piped > 1 || bj_sh_in_background(tree, call->node) ||
+		    (pipeline == up && bj_sh_in_background(tree, up))) {
 			special(p, "fork-bomb", node);
 			return;
 		}
 	}
+}
+
+static bool in_loop(const struct bj_tree *tree, uint32_t node)
+{
+	for (int up = 0; node && up < 8; up++) {
+		node = tree->nodes[node].parent;
+		if (tree->nodes[node].kind == SH_DO_GROUP)
+			return true;
+	}
+	return false;
 }
 
 /* "$0 & $0 &" does the same with the whole script. */
@@ -167,9 +176,9 @@ static void match_self(const struct bj_sh_pass *p)
 				    "0"
 				    "\x01") != 0)
 			continue;
-		if (in_background(p->tree, c->node) || p->tree->nodes[up].kind == SH_PIPELINE)
+		if (bj_sh_in_background(p->tree, c->node) || p->tree->nodes[up].kind == SH_PIPELINE)
 			times++;
-		if (times == 2)
+		if (times == 2 || (times == 1 && in_loop(p->tree, c->node)))
 			special(p, "self-fork", c->node);
 	}
 }
@@ -206,6 +215,7 @@ int bj_dangers_bash(const struct bj_danger_pass *pass, const struct bj_tree *tre
 		match_command(&p, &sh.commands[i]);
 	match_nodes(&p);
 	match_self(&p);
+	bj_sh_flows(&p);
 	r = bj_sh_nested(&p, err);
 	bj_sh_done(&sh);
 	return r;

@@ -85,6 +85,7 @@ static const struct prefix {
 	{ "unbuffer", "", 0, false },       { "rlwrap", "", 0, false },
 	{ "systemd-run", "puM", 0, false }, { "runuser", "ug", 0, false },
 	{ "then", "", 0, false },           { "do", "", 0, false },
+	{ "coproc", "", 0, false },         { "{", "", 0, false },
 };
 
 static const char *base_name(const char *s)
@@ -161,7 +162,12 @@ static void add_command(struct bj_sh *sh, uint32_t node, uint32_t from, uint32_t
 		if (!p)
 			break;
 
-		const uint32_t words = prefix_words(sh, p, from, end);
+		uint32_t words = prefix_words(sh, p, from, end);
+
+		/* coproc NAME { command; } */
+		if (!strcmp(name, "coproc") && from + 2 < end &&
+		    !strcmp(sh->fields[from + 2].s, "{"))
+			words = 2;
 
 		/* The prefix alone is a command as well: "sudo" with nothing, "env". */
 		if (from + words >= end)
@@ -266,8 +272,9 @@ static void read_assignment(struct bj_sh *sh, uint32_t node)
 
 	if (!name || tree->nodes[name].kind != SH_VARIABLE_NAME)
 		return;
-	if (value && tree->nodes[value].kind != SH_ARRAY) {
-		text = bj_sh_fold(sh, value, &len);
+	if (value) {
+		text = tree->nodes[value].kind == SH_ARRAY ? bj_sh_fold_array(sh, value)
+							   : bj_sh_fold(sh, value, &len);
 		if (strchr(text, BJ_MARK_KNOWN) || strchr(text, BJ_MARK_UNSET))
 			text = NULL;
 	}

@@ -10,6 +10,8 @@
  * written anew comes into a string or out of one; so whatever a wrong guess does, it hides no
  * command in a string and no word from its command. */
 
+#define NEAR 2048 /* how far a parenthesis is followed */
+
 struct mend {
 	const char *s;
 	const uint32_t *places;
@@ -115,13 +117,14 @@ static size_t mend_dollar(struct mend *m, size_t i)
 	return 1;
 }
 
-/* Where the parenthesis at @i ends; 0: nowhere. Quotes hide parentheses. */
+/* Where the parenthesis at @i ends; 0: nowhere near. Quotes hide parentheses. */
 static size_t closing(const struct mend *m, size_t i)
 {
+	const size_t end = m->size - i > NEAR ? i + NEAR : m->size;
 	size_t depth = 0;
 	char quote = '\0';
 
-	for (; i < m->size; i++) {
+	for (; i < end; i++) {
 		const char c = m->s[i];
 
 		if (c == '\\' && quote != '\'')

@@ -162,6 +162,41 @@ static int check_here(const struct bj_sh_pass *p, const struct bj_sh_command *c,
 	return 0;
 }
 
+/* bash <(echo 'rm -rf /') */
+static int check_substituted(const struct bj_sh_pass *p, uint32_t at, struct bj_err *err)
+{
+	const struct bj_sh_command *c = &p->sh->commands[at];
+
+	for (uint32_t i = at + 1; i < p->sh->n_commands && i < at + 4; i++) {
+		const struct bj_sh_command *inner = &p->sh->commands[i];
+
+		if (inner->node >= p->tree->nodes[c->node].after)
+			return 0;
+		if (is_one_of("echo|printf", inner))
+			return check_joined(p, inner, c->node, err);
+	}
+	return 0;
+}
+
+static int check_source(const struct bj_sh_pass *p, uint32_t at, struct bj_err *err)
+{
+	const int r = check_here(p, &p->sh->commands[at], BJ_LANG_BASH, err);
+
+	return r < 0 ? r : check_substituted(p, at, err);
+}
+
+/* env -S 'rm -rf /' */
+static int check_env(const struct bj_sh_pass *p, const struct bj_sh_command *c, struct bj_err *err)
+{
+	for (uint32_t i = c->fields; i < c->fields + c->n_fields; i++) {
+		const struct bj_sh_field *f = &p->sh->fields[i];
+
+		if (f->len == 2 && !memcmp(f->s, "-S", 2) && i + 1 < c->fields + c->n_fields)
+			return check_field(p, BJ_LANG_BASH, i + 1, c->node, err);
+	}
+	return 0;
+}
+
 static int check_shell(const struct bj_sh_pass *p, uint32_t at, enum bj_language language,
 		       struct bj_err *err)
 {
@@ -171,8 +206,10 @@ static int check_shell(const struct bj_sh_pass *p, uint32_t at, enum bj_language
 	if (text)
 		return check_field(p, language, text, c->node, err);
 
-	const int r = check_here(p, c, language, err);
+	int r = check_here(p, c, language, err);
 
+	if (r >= 0 && language == BJ_LANG_BASH)
+		r = check_substituted(p, at, err);
 	return r < 0 || language != BJ_LANG_BASH ? r : check_piped(p, at, err);
 }
 
@@ -186,6 +223,10 @@ static int check_command(const struct bj_sh_pass *p, uint32_t at, struct bj_err 
 		return check_shell(p, at, BJ_LANG_PYTHON, err);
 	if (is_one_of("eval", c))
 		return check_joined(p, c, c->node, err);
+	if (is_one_of("source|.", c))
+		return check_source(p, at, err);
+	if (is_one_of("env", c))
+		return check_env(p, c, err);
 	if (is_one_of("trap", c) && c->n_fields > 1)
 		return check_field(p, BJ_LANG_BASH, c->fields, c->node, err);
 	if (is_one_of("alias", c) && c->n_fields) {
@@ -199,8 +240,8 @@ static int check_command(const struct bj_sh_pass *p, uint32_t at, struct bj_err 
 	return 0;
 }
 
-/* The end of the command that is written at @at, "`...`" or "$(...)"; @at: there is none. *@ret is
- * where its text begins. */
+/* The end of the command that is written at @at, "`...`" or "$(...)"; @at: there is none; SIZE_MAX:
+ * it does not end. *@ret is where its text begins. */
 static size_t written_command(const char *s, size_t len, size_t at, size_t *ret)
 {
 	const bool quotes = s[at] == '`';
@@ -217,7 +258,7 @@ static size_t written_command(const char *s, size_t len, size_t at, size_t *ret)
 		else if (s[i] == '(')
 			depth++;
 	}
-	return at;
+	return SIZE_MAX;
 }
 
 /* The grammar takes some text for a plain word that bash looks for commands in: "${1:-`ls`}". */
@@ -238,6 +279,11 @@ static int check_leaf(const struct bj_sh_pass *p, uint32_t node, struct bj_err *
 		}
 
 		const size_t end = written_command(s, len, i, &start);
+
+		/* Looking on behind every one would take too long for who has many. */
+		if (end == SIZE_MAX)
+			return 0;
+
 		const int r =
 			end == i ? 0
 				 : check_text(p, BJ_LANG_BASH, s + start, end - start, node, err);
@@ -258,12 +304,22 @@ static bool is_quoted_heredoc(const struct bj_tree *tree, uint32_t body)
 	       strchr("'\"\\", tree->text[tree->nodes[start].start]);
 }
 
+/* "${a/`ls`/b}": the pattern is no node at all. */
+static bool is_odd_expansion(const struct bj_tree *tree, uint32_t node)
+{
+	const struct bj_node *n = &tree->nodes[node];
+
+	return n->kind == SH_EXPANSION && n->end - n->start < BJ_SH_WORD &&
+	       memchr(tree->text + n->start, '`', n->end - n->start);
+}
+
 static int check_leaves(const struct bj_sh_pass *p, struct bj_err *err)
 {
 	int r = 0;
 
 	for (uint32_t i = 0; i < p->tree->n_nodes && r >= 0; i++)
-		if (!bj_node_child(p->tree, i) && !is_quoted_heredoc(p->tree, i))
+		if ((!bj_node_child(p->tree, i) || is_odd_expansion(p->tree, i)) &&
+		    !is_quoted_heredoc(p->tree, i))
 			r = check_leaf(p, i, err);
 	return r;
 }

@@ -263,6 +263,44 @@ static bool term_fed(const struct look *l, const char *names)
 	       any_command(l->p, nodes[l->command->node].after, nodes[up].after, names);
 }
 
+/* The command right before changed to such a directory: cd / && rm -rf *. */
+static bool term_in(const struct look *l, const char *globs)
+{
+	const struct bj_sh *sh = l->p->sh;
+	const uint32_t at = (uint32_t)(l->command - sh->commands);
+
+	for (uint32_t i = at; i > 0 && i + 2 > at; i--) {
+		const struct bj_sh_command *c = &sh->commands[i - 1];
+		const struct look before = { .p = l->p, .command = c };
+
+		if (bj_danger_globs("cd|pushd", c->name, strlen(c->name)))
+			return term_arg(&before, globs);
+	}
+	return false;
+}
+
+/* "find /|/[*]": a command of that name, with such a word, feeds it through a pipe. */
+static bool term_feed(const struct look *l, const char *rest)
+{
+	const struct bj_sh *sh = l->p->sh;
+	const uint32_t at = (uint32_t)(l->command - sh->commands);
+	const char *globs = strchrnul(rest, ' ');
+	char name[32] = "";
+
+	if (!*globs || (size_t)(globs - rest) >= sizeof(name))
+		return false;
+	memcpy(name, rest, (size_t)(globs - rest));
+	if (!bj_sh_piped_from(l->p, l->command, name))
+		return false;
+	for (uint32_t i = at; i > 0 && i + LOOK_MAX > at; i--) {
+		const struct look before = { .p = l->p, .command = &sh->commands[i - 1] };
+
+		if (!strcmp(before.command->name, name))
+			return term_word(&before, globs + 1);
+	}
+	return false;
+}
+
 static bool term_dynamic(const struct look *l, const char *globs)
 {
 	const struct bj_sh_command *c = l->command;
@@ -308,7 +346,8 @@ static const struct {
 	{ "to ", true, term_to },           { "holds ", true, term_holds },
 	{ "fed ", true, term_fed },         { "dynamic", true, term_dynamic },
 	{ "last ", true, term_last },       { "output", false, term_output },
-	{ "value ", false, term_value },
+	{ "value ", false, term_value },    { "in ", true, term_in },
+	{ "feed ", true, term_feed },
 };
 
 static bool term_holds_for(const struct look *l, const char *when)

@@ -23,5 +23,11 @@ size_t bj_sh_normal_path(const char *s, size_t len, char *out);
 bool bj_sh_piped_from(const struct bj_sh_pass *p, const struct bj_sh_command *command,
 		      const char *names);
 
+/* Whether a single "&" comes after @node. */
+bool bj_sh_in_background(const struct bj_tree *tree, uint32_t node);
+
+/* Dangers of several commands together. */
+void bj_sh_flows(const struct bj_sh_pass *p);
+
 /* Check what the script hands to a shell or to Python as constant text. */
 int bj_sh_nested(const struct bj_sh_pass *p, struct bj_err *err);

@@ -236,12 +236,36 @@ static void add_variable(struct bj_sh *sh, const char *s, size_t len, bool quote
 	} else if (!v->value) {
 		add_mark(w, BJ_MARK_KNOWN, s, len);
 	} else {
+		const struct bj_sh_variable *ifs = find_variable(sh, "IFS", 3);
+		const char *at = ifs && ifs->value && *ifs->value ? ifs->value : " \t\n";
+
 		for (const char *p = v->value; *p; p++) {
-			const char c = !quoted && isspace((unsigned char)*p) ? BJ_SH_SPLIT : *p;
+			const char c = !quoted && strchr(at, *p) ? BJ_SH_SPLIT : *p;
 
 			add(w, &c, 1);
 		}
 	}
+}
+
+/* "${a[@]}": all elements of an array. */
+static bool fold_elements(struct bj_sh *sh, uint32_t node, struct word *w)
+{
+	const struct bj_tree *tree = sh->tree;
+	const uint32_t subscript = bj_node_kind(tree, node, SH_SUBSCRIPT);
+	const uint32_t name = subscript ? bj_node_field(tree, subscript, SHF_NAME) : 0;
+	const uint32_t index = subscript ? bj_node_field(tree, subscript, SHF_INDEX) : 0;
+
+	if (!name || !index || !strchr("@*", tree->text[tree->nodes[index].start]))
+		return false;
+
+	const struct bj_sh_variable *v =
+		find_variable(sh, tree->text + tree->nodes[name].start,
+			      tree->nodes[name].end - tree->nodes[name].start);
+
+	if (!v || !v->value)
+		return false;
+	add(w, v->value, strlen(v->value));
+	return true;
 }
 
 /* ${name}, ${name:-default}; everything else is not followed. */
@@ -254,6 +278,8 @@ static void fold_expansion(struct bj_sh *sh, uint32_t node, bool quoted, unsigne
 
 	if (!name)
 		name = bj_node_kind(tree, node, SH_SPECIAL_VARIABLE_NAME);
+	if (!name && fold_elements(sh, node, w))
+		return;
 	if (!name) {
 		add_mark(w, BJ_MARK_KNOWN, "", 0);
 		return;
@@ -269,6 +295,11 @@ static void fold_expansion(struct bj_sh *sh, uint32_t node, bool quoted, unsigne
 			add_mark(w, BJ_MARK_KNOWN, s, len);
 		else
 			add_variable(sh, s, len, quoted, w);
+		return;
+	}
+	/* "${HOME:?}" is HOME or nothing. */
+	if (rest[0] == ':' && rest[1] == '?' && len == 4 && !memcmp(s, "HOME", 4)) {
+		add_variable(sh, s, len, quoted, w);
 		return;
 	}
 	if ((rest[0] == '-' || (rest[0] == ':' && rest[1] == '-')) && !find_variable(sh, s, len) &&
@@ -386,6 +417,19 @@ static void fold(struct bj_sh *sh, uint32_t node, bool quoted, unsigned depth, s
 	default:
 		add_plain(w, s, len, quoted);
 	}
+}
+
+const char *bj_sh_fold_array(struct bj_sh *sh, uint32_t node)
+{
+	const char split = BJ_SH_SPLIT;
+	struct word w = { .n = 0 };
+
+	for (uint32_t c = bj_node_child(sh->tree, node); c; c = sh->tree->nodes[c].next) {
+		if (w.n)
+			add(&w, &split, 1);
+		fold(sh, c, false, 1, &w);
+	}
+	return keep(sh, w.s, w.n);
 }
 
 const char *bj_sh_fold(struct bj_sh *sh, uint32_t node, uint32_t *ret_len)

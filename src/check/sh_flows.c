@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "check/sh_terms.h"
+#include "grammar_bash.h"
+
+/* Dangers that take more than one command: what is downloaded and then run, and loops that start
+ * processes without end. */
+
+#define FILES_MAX 32 /* downloads that are remembered */
+
+struct files {
+	struct {
+		const char *s;
+		size_t len;
+	} items[FILES_MAX];
+	size_t n;
+};
+
+static void special(const struct bj_sh_pass *p, const char *name, uint32_t node)
+{
+	bj_danger_special(p->pass, BJ_LANG_BASH, name, p->tree->nodes[node].start,
+			  p->tree->nodes[node].end);
+}
+
+static bool is_one_of(const char *names, const struct bj_sh_command *c)
+{
+	return bj_danger_globs(names, c->name, strlen(c->name));
+}
+
+static void plain_name(const char **s, size_t *len)
+{
+	while (*len > 2 && !memcmp(*s, "./", 2)) {
+		*s += 2;
+		*len -= 2;
+	}
+}
+
+static void add_file(struct files *files, const char *s, size_t len)
+{
+	plain_name(&s, &len);
+	if (!len || files->n == FILES_MAX || (len == 1 && s[0] == '-'))
+		return;
+	files->items[files->n].s = s;
+	files->items[files->n++].len = len;
+}
+
+static bool has_file(const struct files *files, const char *s, size_t len)
+{
+	plain_name(&s, &len);
+	for (size_t i = 0; i < files->n; i++)
+		if (files->items[i].len == len && !memcmp(files->items[i].s, s, len))
+			return true;
+	return false;
+}
+
+/* wget URL writes to the last part of the address. */
+static void add_base(struct files *files, const struct bj_sh_field *f)
+{
+	const char *slash = memrchr(f->s, '/', f->len);
+
+	if (memmem(f->s, f->len, "://", 3) && slash)
+		add_file(files, slash + 1, (size_t)(f->s + f->len - slash) - 1);
+}
+
+/* The files that a download writes: -o FILE, -O FILE of wget, > FILE, or by the address. */
+static void add_downloads(const struct bj_sh_pass *p, const struct bj_sh_command *c,
+			  struct files *files)
+{
+	const struct bj_node *nodes = p->tree->nodes;
+	const bool curl = !strcmp(c->name, "curl");
+
+	for (uint32_t i = c->fields; i < c->fields + c->n_fields; i++) {
+		const struct bj_sh_field *f = &p->sh->fields[i];
+		const bool named = bj_danger_globs(curl ? "-*o|--output" : "-*O|--output-document",
+						   f->s, f->len);
+
+		if (named && i + 1 < c->fields + c->n_fields)
+			add_file(files, f[1].s, f[1].len);
+		add_base(files, f);
+	}
+	if (nodes[nodes[c->node].parent].kind != SH_REDIRECTED_STATEMENT)
+		return;
+	for (uint32_t r = nodes[c->node].next; r; r = nodes[r].next) {
+		const uint32_t to = bj_node_field(p->tree, r, SHF_DESTINATION);
+		uint32_t len;
+
+		if (nodes[r].kind == SH_FILE_REDIRECT && to) {
+			const char *s = bj_sh_fold(p->sh, to, &len);
+
+			add_file(files, s, len);
+		}
+	}
+}
+
+static bool runs_one(const struct bj_sh_pass *p, const struct bj_sh_command *c,
+		     const struct files *files)
+{
+	if (has_file(files, c->path, strlen(c->path)))
+		return true;
+	if (!is_one_of("sh|bash|dash|zsh|ksh|ash|source|.|python*|perl|ruby|node|php", c))
+		return false;
+	for (uint32_t i = c->fields; i < c->fields + c->n_fields; i++)
+		if (has_file(files, p->sh->fields[i].s, p->sh->fields[i].len))
+			return true;
+	return false;
+}
+
+static void match_downloads(const struct bj_sh_pass *p)
+{
+	struct files files = { .n = 0 };
+
+	for (uint32_t i = 0; i < p->sh->n_commands; i++) {
+		const struct bj_sh_command *c = &p->sh->commands[i];
+
+		if (is_one_of("curl|wget", c))
+			add_downloads(p, c, &files);
+		else if (files.n && runs_one(p, c, &files))
+			special(p, "download-run", c->node);
+	}
+}
+
+/* "while true" or "while :" whose body starts something in the background and never waits. */
+static void match_loop(const struct bj_sh_pass *p, uint32_t loop)
+{
+	const struct bj_node *nodes = p->tree->nodes;
+	uint32_t i = bj_sh_command_at(p->sh, loop);
+	uint32_t started = 0;
+
+	if (i == p->sh->n_commands || p->sh->commands[i].node >= nodes[loop].after ||
+	    !is_one_of("true|:", &p->sh->commands[i]))
+		return;
+	for (int n = 0; ++i < p->sh->n_commands && n < 64; n++) {
+		const struct bj_sh_command *c = &p->sh->commands[i];
+
+		if (c->node >= nodes[loop].after)
+			break;
+		if (bj_sh_in_background(p->tree, c->node))
+			started = c->node;
+		else if (is_one_of("wait|read|sleep|break|exit|return|inotifywait", c))
+			return;
+	}
+	if (started)
+		special(p, "loop-fork", started);
+}
+
+/* What runs is the output of a command: $(cat x). Those that give the path of a program are
+ * usual. */
+static void match_output(const struct bj_sh_pass *p, uint32_t at)
+{
+	const struct bj_sh_command *c = &p->sh->commands[at];
+	const uint32_t next = at + 1;
+
+	if (strcmp(c->name, "\x01()\x01") != 0 || c->extra)
+		return;
+	if (next < p->sh->n_commands &&
+	    p->sh->commands[next].node < p->tree->nodes[c->node].after &&
+	    is_one_of("which|command|type|realpath|readlink|npm|yarn|go|brew|getconf|xcrun|dirname|"
+		      "basename|pyenv|rbenv|find|ls",
+		      &p->sh->commands[next]))
+		return;
+	special(p, "dynamic-command", c->node);
+}
+
+void bj_sh_flows(const struct bj_sh_pass *p)
+{
+	match_downloads(p);
+	for (uint32_t i = 0; i < p->sh->n_commands; i++)
+		match_output(p, i);
+	for (uint32_t i = 0; i < p->tree->n_nodes; i++)
+		if (p->tree->nodes[i].kind == SH_WHILE_STATEMENT)
+			match_loop(p, i);
+}

@@ -63,6 +63,13 @@ void bj_danger_special(const struct bj_danger_pass *pass, enum bj_language langu
 void bj_danger_extra(const struct bj_danger_pass *pass, enum bj_language language, const char *name,
 		     size_t start, size_t end);
 
+/* Check constant text that @tree hands to an interpreter at @node as a script of its own; hits are
+ * reported at @node. Text inside text inside text ends at a fixed depth, and all nested text of
+ * one script is no longer than the script and a bit: a variable used a thousand times is not read
+ * a thousand times. */
+int bj_danger_nested(const struct bj_danger_pass *outer, const struct bj_tree *tree, uint32_t node,
+		     enum bj_language language, const char *text, size_t size, struct bj_err *err);
+
 /* The first key called @name in a sorted table; NULL: none. More may follow it. */
 const struct bj_danger_key *bj_danger_find(const struct bj_danger_key *keys, size_t n,
 					   const char *name);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/err.h"
 #include "check/danger_rules.h"
-#include "check/tree.h"
+#include "check/python.h"
 
 #include <errno.h>
 
@@ -157,6 +157,41 @@ bool bj_danger_globs(const char *patterns, const char *text, size_t len)
 			return false;
 		patterns = bar + 1;
 	}
+}
+
+#define DEPTH_MAX 3
+
+int bj_danger_nested(const struct bj_danger_pass *outer, const struct bj_tree *tree, uint32_t node,
+		     enum bj_language language, const char *text, size_t size, struct bj_err *err)
+{
+	struct bj_danger_pass pass = *outer;
+	struct bj_tree inner;
+
+	if (pass.depth >= DEPTH_MAX || !size)
+		return 0;
+	if (size > *pass.nested_left) {
+		*pass.nested_left = 0;
+		bj_danger_special(&pass, tree->language, "gave-up", tree->nodes[node].start,
+				  tree->nodes[node].end);
+		return 0;
+	}
+	*pass.nested_left -= size;
+	pass.depth++;
+	if (!pass.nested) {
+		pass.nested = true;
+		pass.start = tree->nodes[node].start;
+		pass.end = tree->nodes[node].end;
+	}
+
+	int r = bj_tree_init(&inner, language, text, size, err);
+
+	if (r >= 0 && language == BJ_LANG_PYTHON)
+		r = bj_py_new(&inner, &inner.py, err);
+	if (r >= 0)
+		r = language == BJ_LANG_PYTHON ? bj_dangers_python(&pass, &inner, err)
+					       : bj_dangers_bash(&pass, &inner, err);
+	bj_tree_done(&inner);
+	return r;
 }
 
 /* What the parser could not make sense of was not checked. When the interpreter refuses the

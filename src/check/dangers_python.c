@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "check/danger_rules.h"
-#include "check/python.h"
+#include "check/py_nested.h"
 #include "grammar_python.h"
 
 /* Python dangers: every call, import, attribute and assignment against the rules, by the dotted
@@ -85,12 +84,18 @@ static bool fits_number(const struct python *p, uint32_t node, uint32_t mask)
 	return false;
 }
 
-/* @argument is "0", "name" or "0/name". */
+/* @argument is "0", "name", "0/name" or "self", the object whose method is called. */
 static uint32_t find_argument(const struct python *p, uint32_t call, const char *argument,
 			      size_t len)
 {
 	char keyword[32] = "";
 	int position = -1;
+
+	if (len == 4 && !memcmp(argument, "self", 4)) {
+		const uint32_t function = bj_node_field(p->tree, call, PYF_FUNCTION);
+
+		return function ? bj_node_field(p->tree, function, PYF_OBJECT) : 0;
+	}
 
 	if (argument[0] >= '0' && argument[0] <= '9') {
 		position = argument[0] - '0';
@@ -124,6 +129,8 @@ static bool holds(const struct python *p, uint32_t call, const char *condition)
 		return !is_literal(p, node) && !bj_py_const(p->py, node);
 	if (!strcmp(op, "is constant"))
 		return is_literal(p, node) || bj_py_const(p->py, node);
+	if (!strncmp(op, "is text ", 8))
+		return node_is(p->tree, node, op + 8);
 	if (!strncmp(op, "is like ", 8))
 		return fits_text(p, node, op + 8);
 	if (!strncmp(op, "is name ", 8))
@@ -192,8 +199,9 @@ static void match_arguments(const struct python *p, uint32_t call, uint32_t func
 
 	if (fits_name(p, function,
 		      "builtins.isinstance|builtins.issubclass|builtins.print|builtins.repr|"
-		      "builtins.hasattr|builtins.callable|builtins.type|builtins.id|builtins.hash|"
-		      "builtins.str"))
+		      "builtins.hasattr|builtins.callable|builtins.id|builtins.hash|"
+		      "builtins.str") ||
+	    (fits_name(p, function, "builtins.type") && c && !p->tree->nodes[c].next))
 		return;
 
 	for (; c; c = p->tree->nodes[c].next) {
@@ -203,6 +211,13 @@ static void match_arguments(const struct python *p, uint32_t call, uint32_t func
 
 		if (value)
 			match_set(p, bj_py_set(p->py, value), BJ_ON_CALL, 0, value);
+		/* type("X", (), {"run": eval}) makes a method of it. */
+		if (value && p->tree->nodes[value].kind == PY_DICTIONARY &&
+		    fits_name(p, function, "builtins.type")) {
+			const struct bj_py_set inner = bj_py_unbox(bj_py_set(p->py, value));
+
+			match_set(p, &inner, BJ_ON_CALL, 0, value);
+		}
 	}
 }
 
@@ -267,12 +282,12 @@ static void match_fork_bomb(const struct python *p, uint32_t node, uint32_t func
 				  p->tree->nodes[function].start, p->tree->nodes[function].end);
 }
 
-static void match_call(const struct python *p, uint32_t node)
+static int match_call(const struct python *p, uint32_t node, struct bj_err *err)
 {
 	const uint32_t function = bj_node_field(p->tree, node, PYF_FUNCTION);
 
 	if (!function)
-		return;
+		return 0;
 
 	const struct bj_py_set *set = bj_py_set(p->py, function);
 
@@ -286,6 +301,7 @@ static void match_call(const struct python *p, uint32_t node)
 		match_method(p, node, function);
 	if (p->tree->nodes[function].kind == PY_IDENTIFIER)
 		match_shadow(p, function);
+	return bj_py_nested(p->pass, p->py, node, function, err);
 }
 
 static void match_import(const struct python *p, uint32_t node)
@@ -342,6 +358,15 @@ static void match_assign(const struct python *p, uint32_t node)
 			match_target(p, object, tree->text + tree->nodes[part].start,
 				     tree->nodes[part].end - tree->nodes[part].start, left);
 	}
+	/* "__getattr__ = eval" in a class: the interpreter calls it. */
+	if (left && tree->nodes[left].kind == PY_IDENTIFIER &&
+	    tree->nodes[left].end - tree->nodes[left].start > 4 &&
+	    !memcmp(tree->text + tree->nodes[left].start, "__", 2)) {
+		const uint32_t right = bj_node_field(tree, node, PYF_RIGHT);
+
+		if (right)
+			match_set(p, bj_py_set(p->py, right), BJ_ON_CALL, 0, right);
+	}
 	if (left && tree->nodes[left].kind == PY_SUBSCRIPT) {
 		const uint32_t object = bj_node_field(tree, left, PYF_VALUE);
 		const uint32_t index = bj_node_field(tree, left, PYF_SUBSCRIPT);
@@ -363,11 +388,12 @@ int bj_dangers_python(const struct bj_danger_pass *pass, const struct bj_tree *t
 {
 	const struct python p = { .pass = pass, .py = tree->py, .tree = tree };
 
-	(void)err;
-	for (uint32_t i = 0; i < tree->n_nodes; i++) {
+	int r = 0;
+
+	for (uint32_t i = 0; i < tree->n_nodes && r >= 0; i++) {
 		switch (tree->nodes[i].kind) {
 		case PY_CALL:
-			match_call(&p, i);
+			r = match_call(&p, i, err);
 			break;
 		case PY_IMPORT_STATEMENT:
 		case PY_IMPORT_FROM_STATEMENT:
@@ -388,5 +414,5 @@ int bj_dangers_python(const struct bj_danger_pass *pass, const struct bj_tree *t
 			break;
 		}
 	}
-	return 0;
+	return r;
 }

@@ -160,6 +160,20 @@ static void call_dict(struct bj_py *py, uint32_t call, struct bj_py_set *set)
 	*set = bj_py_box(&all);
 }
 
+/* Calls that give a path: what it is as text, when that is known, besides what it is called. */
+static void add_path(struct bj_py *py, uint32_t call, const char *name, struct bj_py_set *set)
+{
+	static const char *const makers[] = { "os.path.expanduser", "os.path.join", "pathlib.Path",
+					      "pathlib.PosixPath", "os.path.abspath" };
+
+	for (size_t i = 0; i < sizeof(makers) / sizeof(makers[0]); i++)
+		if (!strcmp(name, makers[i]))
+			bj_py_eval_path(py, call, set);
+	if (!strcmp(name, "pathlib.Path.home"))
+		bj_py_set_add(set, (struct bj_py_value){ .kind = BJ_PY_STR,
+							 .ref = bj_py_intern(py, "~", 1) });
+}
+
 static const struct {
 	const char *name;
 	void (*call)(struct bj_py *py, uint32_t call, struct bj_py_set *set);
@@ -181,6 +195,23 @@ static const struct {
 	{ "builtins.dict", call_dict },
 };
 
+/* vars(m)[key] is m.key */
+static void add_item(struct bj_py *py, uint32_t object, const struct bj_py_text *key,
+		     struct bj_py_set *set)
+{
+	const struct bj_py_set left = *bj_py_set(py, object);
+
+	for (uint32_t i = 0; key && i < left.n; i++) {
+		const struct bj_py_text l = *bj_py_text(py, left.v[i].ref);
+		const size_t cut = l.len > 9 && !strcmp(l.s + l.len - 9, ".__dict__") ? 9 : 0;
+
+		if (left.v[i].kind == BJ_PY_NAME && !left.v[i].boxed)
+			bj_py_set_add(set,
+				      name_value(bj_py_dot(py, bj_py_intern(py, l.s, l.len - cut),
+							   key->s, key->len)));
+	}
+}
+
 /* operator.attrgetter("system")(os), operator.methodcaller("system", "x")(os). */
 static bool call_operator(struct bj_py *py, uint32_t call, const char *name, struct bj_py_set *set)
 {
@@ -188,14 +219,19 @@ static bool call_operator(struct bj_py *py, uint32_t call, const char *name, str
 	const uint32_t object = bj_py_argument(py, call, 0, NULL);
 
 	if (strcmp(name, "operator.attrgetter()") != 0 &&
-	    strcmp(name, "operator.methodcaller()") != 0)
+	    strcmp(name, "operator.methodcaller()") != 0 &&
+	    strcmp(name, "operator.itemgetter()") != 0)
 		return false;
 	if (!object || py->tree->nodes[function].kind != PY_CALL)
 		return true;
 
 	const uint32_t key = bj_py_argument(py, function, 0, NULL);
 
-	if (key)
+	if (!key)
+		return true;
+	if (!strcmp(name, "operator.itemgetter()"))
+		add_item(py, object, bj_py_const(py, key), set);
+	else
 		add_attribute(py, object, bj_py_const(py, key), set);
 	return true;
 }
@@ -221,6 +257,11 @@ static bool call_dunder(struct bj_py *py, uint32_t call, const struct bj_py_text
 		const uint32_t left = bj_py_intern(py, name->s, name->len - len);
 
 		bj_py_set_add(set, name_value(bj_py_dot(py, left, k.s, k.len)));
+		return true;
+	}
+	if (key && (!strcmp(name->s, "sys.modules.get") || !strcmp(name->s, "sys.modules.pop") ||
+		    !strcmp(name->s, "sys.modules.__getitem__"))) {
+		bj_py_set_add(set, name_value(bj_py_intern(py, key->s, key->len)));
 		return true;
 	}
 	if (key &&
@@ -251,6 +292,7 @@ static void call_name(struct bj_py *py, uint32_t call, uint32_t ref, struct bj_p
 	if (call_operator(py, call, name.s, set) || call_dunder(py, call, &name, set) ||
 	    bj_py_eval_text_call(py, call, name.s, set))
 		return;
+	add_path(py, call, name.s, set);
 	if (name.len + 2 > sizeof(result))
 		return;
 	memcpy(result, name.s, name.len);

@@ -16,13 +16,13 @@ static struct bj_py_value name_value(uint32_t ref)
 
 /* Builtins that run, find or open something; the others lead nowhere. */
 static const char *const builtin_names[] = {
-	"__import__",   "breakpoint", "bytearray", "bytes",  "chr",      "compile",
-	"delattr",      "dict",       "eval",      "exec",   "execfile", "filter",
-	"getattr",      "globals",    "hasattr",   "id",     "input",    "iter",
-	"isinstance",   "issubclass", "list",      "locals", "map",      "next",
-	"object",       "open",       "print",     "repr",   "reversed", "setattr",
-	"staticmethod", "str",        "super",     "tuple",  "type",     "vars",
-	"callable",     "hash",
+	"__import__",   "breakpoint", "bytearray",  "bytes",    "chr",      "compile",
+	"delattr",      "dict",       "eval",       "exec",     "execfile", "filter",
+	"getattr",      "globals",    "hasattr",    "id",       "input",    "iter",
+	"isinstance",   "issubclass", "list",       "locals",   "map",      "next",
+	"object",       "open",       "print",      "repr",     "reversed", "setattr",
+	"staticmethod", "str",        "super",      "tuple",    "type",     "vars",
+	"callable",     "hash",       "__loader__", "__spec__",
 };
 
 bool bj_py_is_builtin(const char *s, size_t len)
@@ -196,19 +196,18 @@ static void eval_attribute(struct bj_py *py, uint32_t node, struct bj_py_set *se
 			known = true;
 			bj_py_set_add(set, name_value(attribute_of(py, left->v[i].ref, &name)));
 		}
+	const struct bj_py_symbol *s = attribute_symbol(py, &name, false);
+
+	/* What the script binds to an attribute of that name anywhere may be this one. */
+	if (s)
+		bj_py_set_union(set, &s->set);
 	if (known)
 		return;
 	if (is_inner(&name)) {
 		const uint32_t any = bj_py_intern(py, "?", 1);
 
 		bj_py_set_add(set, name_value(attribute_of(py, any, &name)));
-		return;
 	}
-
-	const struct bj_py_symbol *s = attribute_symbol(py, &name, false);
-
-	if (s)
-		bj_py_set_union(set, &s->set);
 }
 
 /* A constant subscript of something that holds names: "globals()['eval']", "sys.modules['os']",

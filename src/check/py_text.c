@@ -232,6 +232,13 @@ void bj_py_eval_operator(struct bj_py *py, uint32_t node, struct bj_py_set *set)
 	} else if (op == '+') {
 		if (bj_py_const(py, right) && constant(py, left, &t) && constant(py, right, &t))
 			give(py, &t, set);
+	} else if (op == '/') {
+		/* Path('a') / 'b' */
+		if (bj_py_const(py, right) && constant(py, left, &t)) {
+			text_char(&t, '/');
+			if (constant(py, right, &t))
+				give(py, &t, set);
+		}
 	} else if (op == '*') {
 		repeat(py, left, right, set);
 	} else if (op == '%') {
@@ -574,4 +581,22 @@ bool bj_py_eval_text_call(struct bj_py *py, uint32_t call, const char *name, str
 			return true;
 		}
 	return false;
+}
+
+void bj_py_eval_path(struct bj_py *py, uint32_t call, struct bj_py_set *set)
+{
+	struct text t = { .n = 0 };
+
+	for (int i = 0; i < 8; i++) {
+		const uint32_t arg = bj_py_argument(py, call, i, NULL);
+
+		if (!arg)
+			break;
+		if (i)
+			text_char(&t, '/');
+		if (!bj_py_const(py, arg) || !constant(py, arg, &t))
+			return;
+	}
+	if (t.n)
+		give(py, &t, set);
 }

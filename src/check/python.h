@@ -143,6 +143,7 @@ void bj_py_bind(struct bj_py *py, uint32_t target, const struct bj_py_set *set);
 void bj_py_eval_string(struct bj_py *py, uint32_t node, struct bj_py_set *set);
 void bj_py_eval_concat(struct bj_py *py, uint32_t node, struct bj_py_set *set);
 void bj_py_eval_operator(struct bj_py *py, uint32_t node, struct bj_py_set *set);
+void bj_py_eval_path(struct bj_py *py, uint32_t call, struct bj_py_set *set); /* f("a", "b"): a/b */
 void bj_py_eval_slice(struct bj_py *py, uint32_t node, struct bj_py_set *set);
 bool bj_py_eval_method(struct bj_py *py, uint32_t call, struct bj_py_set *set);
 bool bj_py_eval_text_call(struct bj_py *py, uint32_t call, const char *name, struct bj_py_set *set);

@@ -142,8 +142,20 @@ static void match_loop(const struct bj_sh_pass *p, uint32_t loop)
 		special(p, "loop-fork", started);
 }
 
-/* What runs is the output of a command: $(cat x). Those that give the path of a program are
- * usual. */
+/* Commands that give the path of a program. */
+static bool gives_path(const struct bj_sh_pass *p, const struct bj_sh_command *c)
+{
+	static const char lookup[] = "command -";
+	const struct bj_node *n = &p->tree->nodes[c->node];
+
+	return is_one_of("which|type|realpath|readlink|npm|yarn|go|brew|getconf|xcrun|dirname|"
+			 "basename|pyenv|rbenv|find|ls",
+			 c) ||
+	       (n->end - n->start > sizeof(lookup) &&
+		!memcmp(p->tree->text + n->start, lookup, sizeof(lookup) - 1));
+}
+
+/* What runs is the output of a command: $(cat x). */
 static void match_output(const struct bj_sh_pass *p, uint32_t at)
 {
 	const struct bj_sh_command *c = &p->sh->commands[at];
@@ -153,9 +165,7 @@ static void match_output(const struct bj_sh_pass *p, uint32_t at)
 		return;
 	if (next < p->sh->n_commands &&
 	    p->sh->commands[next].node < p->tree->nodes[c->node].after &&
-	    is_one_of("which|command|type|realpath|readlink|npm|yarn|go|brew|getconf|xcrun|dirname|"
-		      "basename|pyenv|rbenv|find|ls",
-		      &p->sh->commands[next]))
+	    gives_path(p, &p->sh->commands[next]))
 		return;
 	special(p, "dynamic-command", c->node);
 }

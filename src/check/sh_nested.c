@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "check/python.h"
 #include "check/sh_terms.h"
 #include "grammar_bash.h"
 
-/* Code inside code: what a script hands to a shell or to Python as constant text is checked as a
- * script of its own, and reported where the command stands. Text inside text inside text ends at
- * a fixed depth, and all nested text of one script is no longer than the script and a bit: a
- * variable used a thousand times is not read a thousand times. */
-
-#define DEPTH_MAX 3
+/* Code inside code: what a script hands to a shell or to Python as constant text. */
 
 static const char shells[] = "sh|bash|dash|zsh|ksh|ash|mksh";
 static const char pythons[] = "python|python2|python3|python3.*|pypy|pypy3";
@@ -21,34 +15,7 @@ static bool is_one_of(const char *names, const struct bj_sh_command *c)
 static int check_text(const struct bj_sh_pass *p, enum bj_language language, const char *text,
 		      size_t size, uint32_t node, struct bj_err *err)
 {
-	struct bj_danger_pass pass = *p->pass;
-	struct bj_tree tree;
-
-	if (pass.depth >= DEPTH_MAX || !size)
-		return 0;
-	if (size > *pass.nested_left) {
-		*pass.nested_left = 0;
-		bj_danger_special(&pass, BJ_LANG_BASH, "gave-up", p->tree->nodes[node].start,
-				  p->tree->nodes[node].end);
-		return 0;
-	}
-	*pass.nested_left -= size;
-	pass.depth++;
-	if (!pass.nested) {
-		pass.nested = true;
-		pass.start = p->tree->nodes[node].start;
-		pass.end = p->tree->nodes[node].end;
-	}
-
-	int r = bj_tree_init(&tree, language, text, size, err);
-
-	if (r >= 0 && language == BJ_LANG_PYTHON)
-		r = bj_py_new(&tree, &tree.py, err);
-	if (r >= 0)
-		r = language == BJ_LANG_PYTHON ? bj_dangers_python(&pass, &tree, err)
-					       : bj_dangers_bash(&pass, &tree, err);
-	bj_tree_done(&tree);
-	return r;
+	return bj_danger_nested(p->pass, p->tree, node, language, text, size, err);
 }
 
 /* The word after -c (or -lc and the like); 0: none. */
@@ -297,11 +264,12 @@ static int check_leaf(const struct bj_sh_pass *p, uint32_t node, struct bj_err *
 
 static bool is_quoted_heredoc(const struct bj_tree *tree, uint32_t body)
 {
-	const uint32_t up = tree->nodes[body].parent;
-	const uint32_t start = bj_node_kind(tree, up, SH_HEREDOC_START);
+	if (tree->nodes[body].kind != SH_HEREDOC_BODY)
+		return false;
 
-	return tree->nodes[body].kind == SH_HEREDOC_BODY && start &&
-	       strchr("'\"\\", tree->text[tree->nodes[start].start]);
+	const uint32_t start = bj_node_kind(tree, tree->nodes[body].parent, SH_HEREDOC_START);
+
+	return start && strchr("'\"\\", tree->text[tree->nodes[start].start]);
 }
 
 /* "${a/`ls`/b}": the pattern is no node at all. */

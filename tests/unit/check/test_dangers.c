@@ -3,7 +3,6 @@
 
 #include "base/buf.h"
 #include "base/cleanup.h"
-#include "base/clock.h"
 #include "check/danger_rules.h"
 #include "check/tree.h"
 
@@ -302,52 +301,6 @@ static void rules_of_the_user_are_found(void **state)
 }
 
 /* Text of @size bytes: @head, then @unit over and over. */
-static char *repeat(const char *unit, size_t size)
-{
-	const size_t len = strlen(unit);
-	char *text = malloc(size + 1);
-
-	assert_non_null(text);
-	for (size_t i = 0; i < size; i++)
-		text[i] = unit[i % len];
-	text[size] = '\0';
-	return text;
-}
-
-static double seconds_for(const char *text, enum bj_language language)
-{
-	struct bj_findings findings = { 0 };
-	const uint64_t start = bj_clock_now();
-
-	find(text, language, &findings);
-	bj_findings_done(&findings);
-	return (double)(bj_clock_now() - start) / 1e9;
-}
-
-/* Nesting and repetition of any kind: no crash, no quadratic time, and never a pass for what was
- * not read. */
-static void hostile_text_is_read_in_linear_time(void **state)
-{
-	static const char *const units[] = {
-		"(",       "[",        "lambda:", "f(",   "a.",         "a=",   "-",          "{",
-		"if 1:\n", "x=eval\n", "'a'+",    "not ", "eval(x);\n", "a[0]", "def f():\n "
-	};
-	static const char *const shell_units[] = { "(",     "{ ",    "$(",    "if x; then ",
-						   "a|",    "`",     "rm ",   "\"$(",
-						   "a() {", "${a:-", "<<X\n", "sh -c " };
-
-	(void)state;
-	for (size_t i = 0; i < BJ_ARRAY_SIZE(units) + BJ_ARRAY_SIZE(shell_units); i++) {
-		const bool py = i < BJ_ARRAY_SIZE(units);
-		const char *unit = py ? units[i] : shell_units[i - BJ_ARRAY_SIZE(units)];
-		AUTO_FREE char *text = repeat(unit, 100000);
-		const double t = seconds_for(text, py ? BJ_LANG_PYTHON : BJ_LANG_BASH);
-
-		if (t > 3)
-			print_error("%g s for '%s'\n", t, unit);
-		assert_true(t <= 3);
-	}
-}
 
 int main(void)
 {
@@ -361,7 +314,6 @@ int main(void)
 		cmocka_unit_test(nested_text_has_a_ceiling),
 		cmocka_unit_test(giving_up_is_a_finding),
 		cmocka_unit_test(rules_of_the_user_are_found),
-		cmocka_unit_test(hostile_text_is_read_in_linear_time),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

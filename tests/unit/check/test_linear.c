@@ -87,8 +87,9 @@ static char *repeat(const char *unit, size_t size)
 	char *text = malloc(size + 1);
 
 	assert_non_null(text);
+	/* Whole units: half of one at the end would be another text. */
 	for (size_t i = 0; i < size; i++)
-		text[i] = unit[i % n];
+		text[i] = i < size - size % n ? unit[i % n] : '\n';
 	text[size] = '\0';
 	return text;
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/err.h"
 #include "base/log.h"
-#include "cli/options.h"
+#include "cli/load.h"
 #include "engine/engine.h"
+#include "image/store.h"
 
 #include <stdio.h>
-#include <string.h>
 
 static const struct bj_option OPTIONS[] = {
 	{ .name = "backend",
@@ -17,55 +17,46 @@ static const struct bj_option OPTIONS[] = {
 	{ 0 },
 };
 
-struct request {
-	struct bj_override override;
-	size_t n_overrides;
-	const char *config;
-	bool json;
-};
-
-static int parse(int argc, char **argv, struct request *ret, struct bj_err *err)
+static int take(void *ctx, const struct bj_parse *p, struct bj_err *err)
 {
-	struct bj_parse p = { .argc = argc, .argv = argv, .next = 1 };
-	int r;
+	bool *json = ctx;
 
-	while ((r = bj_options_next(&p, OPTIONS, err)) > 0) {
-		if (!p.option)
-			return bj_err_set(err, BJ_E_INVALID, 0, "gc takes no argument %.40s",
-					  p.value);
-		if (p.option->key) {
-			ret->override = (struct bj_override){ .key = p.option->key,
-							      .value = p.value,
-							      .flag = p.option->name };
-			ret->n_overrides = 1;
-		} else if (strcmp(p.option->name, "json") == 0) {
-			ret->json = true;
-		} else {
-			ret->config = p.value;
-		}
-	}
-	return r;
+	if (!p->option)
+		return bj_err_set(err, BJ_E_INVALID, 0, "gc takes no argument %.40s", p->value);
+	*json = true;
+	return 0;
+}
+
+/* What dead belljars left of runs, and dead imports of images. */
+static int sweep(const struct bj_settings *s, struct bj_err *err)
+{
+	struct bj_images images = { .dir = -1 };
+	const int runs = bj_engine_sweep(s, err);
+	const int open =
+		runs < 0 ? runs : bj_images_open(&images, s->images_dir, s->state_dir, false, err);
+	const int halves = open == 0 ? bj_images_sweep(&images) : 0;
+
+	bj_images_close(&images);
+	return open < 0 ? open : runs + halves;
 }
 
 static int verb_gc(int argc, char **argv)
 {
-	struct request req = { 0 };
 	struct bj_settings *settings = NULL;
 	struct bj_err err = { 0 };
-	int r = parse(argc, argv, &req, &err);
+	bool json = false;
+	int r = bj_load(argc, argv, OPTIONS, take, &json, &settings, &err);
 
-	if (r == 0)
-		r = bj_settings_load(req.config, &req.override, req.n_overrides, &settings, &err);
 	if (r == 0) {
 		bj_log_set_level(settings->log_level);
-		r = bj_engine_sweep(settings, &err);
+		r = sweep(settings, &err);
 	}
 	bj_settings_free(settings);
 	if (r < 0) {
 		fprintf(stderr, "belljar: %s\n", err.msg);
 		return BJ_EXIT_FAILED;
 	}
-	if (req.json)
+	if (json)
 		printf("{\"removed\":%d}\n", r);
 	else if (r == 0)
 		printf("nothing was left behind\n");

@@ -5,8 +5,7 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "cli/image_build.h"
-#include "cli/options.h"
-#include "config/settings.h"
+#include "cli/load.h"
 #include "image/store.h"
 
 #include <errno.h>
@@ -40,49 +39,35 @@ struct request {
 	size_t n_plain;
 	struct bj_build build;
 	bool json;
-	const char *config;
-	struct bj_override override;
-	size_t n_overrides;
 };
 
 /* --- parsing ---------------------------------------------------------------------------------- */
 
-static void take_option(struct request *req, const struct bj_parse *p)
+static int take(void *ctx, const struct bj_parse *p, struct bj_err *err)
 {
+	struct request *req = ctx;
 	const struct {
 		const char *name;
 		const char **to;
 	} texts[] = {
-		{ "name", &req->build.name },   { "with", &req->build.with },
-		{ "suite", &req->build.suite }, { "mirror", &req->build.mirror },
-		{ "config", &req->config },
+		{ "name", &req->build.name },
+		{ "with", &req->build.with },
+		{ "suite", &req->build.suite },
+		{ "mirror", &req->build.mirror },
 	};
 
-	if (p->option->key) {
-		req->override = (struct bj_override){ p->option->key, p->value, p->option->name };
-		req->n_overrides = 1;
+	if (!p->option) {
+		if (req->n_plain == MAX_PLAIN)
+			return bj_err_set(err, BJ_E_INVALID, 0, "too many arguments");
+		req->plain[req->n_plain++] = p->value;
+		return 0;
 	}
 	req->build.docker |= strcmp(p->option->name, "docker") == 0;
 	req->json |= strcmp(p->option->name, "json") == 0;
 	for (size_t i = 0; i < BJ_ARRAY_SIZE(texts); i++)
 		if (strcmp(p->option->name, texts[i].name) == 0)
 			*texts[i].to = p->value;
-}
-
-static int parse(int argc, char **argv, struct request *ret, struct bj_err *err)
-{
-	struct bj_parse p = { .argc = argc, .argv = argv, .next = 1 };
-	int r;
-
-	while ((r = bj_options_next(&p, OPTIONS, err)) > 0) {
-		if (p.option)
-			take_option(ret, &p);
-		else if (ret->n_plain < MAX_PLAIN)
-			ret->plain[ret->n_plain++] = p.value;
-		else
-			return bj_err_set(err, BJ_E_INVALID, 0, "too many arguments");
-	}
-	return r;
+	return 0;
 }
 
 /* --- the words -------------------------------------------------------------------------------- */
@@ -242,10 +227,8 @@ static int verb_image(int argc, char **argv)
 	struct request req = { 0 };
 	struct bj_settings *settings = NULL;
 	struct bj_err err = { 0 };
-	int r = parse(argc, argv, &req, &err);
+	int r = bj_load(argc, argv, OPTIONS, take, &req, &settings, &err);
 
-	if (r == 0)
-		r = bj_settings_load(req.config, &req.override, req.n_overrides, &settings, &err);
 	if (r == 0)
 		r = dispatch(&req, settings, &err);
 	bj_settings_free(settings);

@@ -426,3 +426,15 @@ def test_the_import_is_sealed(store, shell):
         import_.stdin.write(saved[65536:])
         import_.communicate(timeout=60)
     assert import_.returncode == 0
+
+
+def test_gc_removes_half_an_image(store):
+    """DS-CLEAN: `belljar gc` also removes what a dead import left."""
+    (store.dir / ".new-0123456789abcdef/root").mkdir(parents=True)
+    store.dir.chmod(0o700)
+    done = subprocess.run([BELLJAR, "gc", "--json"], env=store.env, capture_output=True, timeout=60,
+                          check=True)
+    assert json.loads(done.stdout)["removed"] >= 1 and not list(store.dir.iterdir())
+    for words in ["gc", "what"], ["image", "ls", "--frob"], ["image", "ls", *["x"] * 70]:
+        assert subprocess.run([BELLJAR, *words], env=store.env, capture_output=True,
+                              check=False).returncode == 125

@@ -88,12 +88,14 @@ struct bj_input {
 struct bj_result;
 
 /* One thing that happened while a run was under way. Data is borrowed for the call. */
-enum bj_event_kind { BJ_EV_STATE, BJ_EV_STDOUT, BJ_EV_STDERR };
+enum bj_event_kind { BJ_EV_STATE, BJ_EV_STDOUT, BJ_EV_STDERR, BJ_EV_SAMPLE };
 struct bj_event {
 	enum bj_event_kind kind;
 	enum bj_state state;
 	const char *data; /* output; with a state: what goes on, for a person, or NULL */
 	size_t size;
+	/* A sample: what the run used since its start, and the memory in use. */
+	uint64_t elapsed_us, cpu_us, memory;
 };
 
 /* What a person decided about a run that needs approval. */
@@ -144,6 +146,7 @@ struct bj_spec {
 	int cancel_fd; /* readable: cancel the run; -1: none */
 	void (*on_event)(void *ctx, const struct bj_event *event); /* NULL: none */
 	void *event_ctx;
+	bool samples; /* tell what it uses now and then; only the backend native can */
 	/* Who asks, for rules, records and quotas. */
 	enum bj_through through;
 	const char *name;           /* what the script is called, such as its file; NULL: nothing */

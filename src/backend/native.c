@@ -31,7 +31,10 @@ enum slot { OUT, ERR, VERDICT, REPLY, CANCEL, HARVEST, STDIN_FROM, STDIN_TO, SLO
 struct run {
 	const struct bj_spec *spec;
 	const char *peer; /* who runs it, for messages */
-	int fd[SLOTS];    /* -1: done, or not used; CANCEL and STDIN_FROM are borrowed */
+	bool samples;     /* it can be asked what it uses */
+	unsigned int n_samples;
+	uint64_t next_sample; /* clock nanoseconds */
+	int fd[SLOTS];        /* -1: done, or not used; CANCEL and STDIN_FROM are borrowed */
 	struct bj_capture capture[2];
 	bool over_cap;
 	bool ended;
@@ -213,6 +216,55 @@ static void note(struct run *run, const char *text)
 		run->spec->on_event(run->spec->event_ctx, &event);
 }
 
+/* Samples are close at first and far apart later: short runs show detail, long ones stay small. */
+static const struct {
+	unsigned int up_to;
+	uint64_t interval_ns;
+} SAMPLES[] = {
+	{ 20, UINT64_C(200000000) },
+	{ 50, UINT64_C(1000000000) },
+	{ BJ_WIRE_SAMPLES_MAX, UINT64_C(12000000000) },
+};
+
+static void plan_sample(struct run *run)
+{
+	size_t i = 0;
+
+	while (i < BJ_ARRAY_SIZE(SAMPLES) && run->n_samples >= SAMPLES[i].up_to)
+		i++;
+	if (i == BJ_ARRAY_SIZE(SAMPLES))
+		run->samples = false;
+	else if (run->samples)
+		run->next_sample = bj_clock_now() + SAMPLES[i].interval_ns;
+	run->n_samples++;
+}
+
+static void tell_sample(struct run *run, const struct bj_wire_reply *reply)
+{
+	const struct bj_event event = { .kind = BJ_EV_SAMPLE,
+					.state = BJ_RUNNING,
+					.elapsed_us = reply->duration_ns / 1000,
+					.cpu_us = reply->cpu_ns / 1000,
+					.memory = reply->peak_memory };
+
+	if (run->spec->on_event)
+		run->spec->on_event(run->spec->event_ctx, &event);
+}
+
+/* How long to poll, and the wish when it is time. */
+static int ask_sample(struct run *run)
+{
+	const uint64_t now = bj_clock_now();
+
+	if (!run->samples || run->ended)
+		return -1;
+	if (now >= run->next_sample) {
+		wish(run, BJ_WISH_SAMPLE);
+		plan_sample(run);
+	}
+	return run->samples ? (int)((run->next_sample - now) / 1000000) + 1 : -1;
+}
+
 static void read_stream(struct run *run, enum slot slot)
 {
 	struct bj_capture *c = &run->capture[slot];
@@ -285,6 +337,10 @@ static void read_reply(struct run *run)
 	}
 	if (reply.kind == BJ_REPLY_STARTED) {
 		tell(run, BJ_EV_STATE, NULL, 0);
+		return;
+	}
+	if (reply.kind == BJ_REPLY_SAMPLE) {
+		tell_sample(run, &reply);
 		return;
 	}
 	run->reply = reply;
@@ -407,7 +463,7 @@ static void pump(struct run *run)
 		/* When the jar is gone, all that it wrote is there. An end of file may never come:
 		 * a copy of this process may have been forked while it had the other ends. */
 		const bool gone = run->reply.kind != 0;
-		const int n = poll(polls, SLOTS, gone ? 0 : -1);
+		const int n = poll(polls, SLOTS, gone ? 0 : ask_sample(run));
 
 		if ((n < 0 && errno != EINTR) || (n == 0 && gone))
 			break;
@@ -516,6 +572,9 @@ int bj_peer_run(const struct bj_peer *peer, const struct bj_spec *spec, struct b
 		if (run.fd[HARVEST] >= 0)
 			bj_harvest_init(&run.harvest, spec->id, run.fd[HARVEST], spec->out_dir_fd,
 					spec->limits.out_files, spec->limits.out_bytes);
+		/* The other backends know no such wish. */
+		run.samples = spec->samples && !peer->role && !spec->check_only;
+		plan_sample(&run);
 		pump(&run);
 		fill_verdict(&run, ret_verdict);
 		r = fill_result(&run, result, err);

@@ -250,6 +250,13 @@ void bj_cgroup_kill(const struct bj_cgroup *cg)
 		bj_cgfile_write(cg->dir[BJ_HIER_UNIFIED], "cgroup.kill", "1", NULL);
 }
 
+uint64_t bj_cgroup_memory(const struct bj_cgroup *cg)
+{
+	if (cg->groups->version == 2)
+		return bj_cgfile_read_number(cg->dir[BJ_HIER_UNIFIED], "memory.current", "");
+	return bj_cgfile_read_number(cg->dir[BJ_HIER_MEMORY], "memory.usage_in_bytes", "");
+}
+
 void bj_cgroup_read_stats(const struct bj_cgroup *cg, struct bj_cgroup_stats *ret)
 {
 	const int u = cg->dir[BJ_HIER_UNIFIED];

@@ -101,4 +101,7 @@ uint64_t bj_cgroup_pids_hits(const struct bj_cgroup *cg);
  * process gets to die. */
 void bj_cgroup_kill(const struct bj_cgroup *cg);
 
+/* The memory that is in use now. */
+uint64_t bj_cgroup_memory(const struct bj_cgroup *cg);
+
 void bj_cgroup_read_stats(const struct bj_cgroup *cg, struct bj_cgroup_stats *ret);

@@ -78,6 +78,7 @@ struct bj_jar {
 	int epoll;
 	uint64_t filling;           /* clock nanoseconds: when its interpreter was started */
 	uint64_t started, deadline; /* the same; deadline 0: none */
+	unsigned int samples;       /* that the front was sent */
 	struct bj_wire_reply reply; /* grows into the last message */
 	bool main_gone, dying, collecting;
 	bool exited;  /* the script has ended; its process stands in its last call, for ever */

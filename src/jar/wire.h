@@ -75,6 +75,7 @@ enum bj_wire_reply_kind {
 	BJ_REPLY_ENDED,     /* all processes of the jar are gone */
 	BJ_REPLY_FAILED,    /* no run took place: err says why */
 	BJ_REPLY_NOTE,      /* what goes on before the script starts: a sentence in err.msg */
+	BJ_REPLY_SAMPLE,    /* what it uses now; peak_memory is what is in use */
 };
 
 struct bj_wire_reply {
@@ -96,7 +97,11 @@ struct bj_wire_reply {
 };
 
 /* A wish of the front about a run, one byte on the reply socket. */
-enum bj_wire_wish { BJ_WISH_CANCEL = 'c', BJ_WISH_OUTPUT = 'o' };
+enum bj_wire_wish { BJ_WISH_CANCEL = 'c', BJ_WISH_OUTPUT = 'o', BJ_WISH_SAMPLE = 's' };
+
+/* Samples that a run may be asked for. They fit into the socket with room to spare, so a front that
+ * asks and does not listen cannot make the launcher wait. */
+enum { BJ_WIRE_SAMPLES_MAX = 100 };
 
 /* Whether @msg and its descriptors are sane. 0 or negative with @err. */
 int bj_wire_check(const struct bj_wire_launch *msg, size_t size, const int *fds, size_t n_fds,

@@ -51,6 +51,10 @@ static void on_event(void *ctx, const struct bj_event *event)
 {
 	struct job *job = ctx;
 
+	if (event->kind == BJ_EV_SAMPLE) {
+		bj_execution_sample(job->x, event);
+		return;
+	}
 	if (event->kind != BJ_EV_STATE)
 		bj_execution_output(job->x, event);
 	if (job->also && job->also->on_event)
@@ -166,6 +170,7 @@ static void run(struct job *job)
 	spec->cancel_fd = bj_hangup_fd(job->hangup);
 	spec->on_event = on_event;
 	spec->event_ctx = job;
+	spec->samples = true;
 	bj_execution_begin(job->x);
 	if (job->resumed)
 		bj_resume(job->generation->bj, spec->id, spec, &result, &err);

@@ -37,6 +37,14 @@ void bj_execution_output(struct bj_execution *x, const struct bj_event *event)
 	pthread_mutex_unlock(&x->lock);
 }
 
+void bj_execution_sample(struct bj_execution *x, const struct bj_event *event)
+{
+	pthread_mutex_lock(&x->lock);
+	bj_sse_sample(&x->events, event);
+	pthread_cond_broadcast(&x->changed);
+	pthread_mutex_unlock(&x->lock);
+}
+
 static void copy_result(struct bj_execution *x, const struct bj_result *r)
 {
 	x->cause = r->cause;

@@ -77,6 +77,7 @@ void bj_execution_unref(struct bj_runs *runs, struct bj_execution *x); /* NULL i
  * @error when there is none. */
 void bj_execution_begin(struct bj_execution *x);
 void bj_execution_output(struct bj_execution *x, const struct bj_event *event);
+void bj_execution_sample(struct bj_execution *x, const struct bj_event *event);
 void bj_execution_end(struct bj_execution *x, const struct bj_result *result,
 		      enum bj_problem problem, const char *error);
 

@@ -59,6 +59,16 @@ void bj_sse_state(struct bj_sse *sse, const char *state)
 	add(sse, "state", object);
 }
 
+void bj_sse_sample(struct bj_sse *sse, const struct bj_event *event)
+{
+	char object[160];
+
+	snprintf(object, sizeof(object),
+		 "{\"elapsed_ms\":%.3f,\"cpu_ms\":%.3f,\"memory_bytes\":%" PRIu64 "}",
+		 (double)event->elapsed_us / 1e3, (double)event->cpu_us / 1e3, event->memory);
+	add(sse, "sample", object);
+}
+
 static char *base64(const char *data, size_t size)
 {
 	const size_t room = sodium_base64_encoded_len(size, sodium_base64_VARIANT_ORIGINAL);

@@ -60,6 +60,8 @@ def check_event(name, data):
         validate(schema_of("Result"), data)
     elif name == "problem":
         validate(schema_of("Problem"), data)
+    elif name == "sample":
+        assert set(data) == {"elapsed_ms", "cpu_ms", "memory_bytes"} and min(data.values()) >= 0
     elif name == "state":
         validate(schema_of("State"), data["state"])
     else:

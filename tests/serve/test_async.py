@@ -266,3 +266,17 @@ def test_half_closed_is_gone(service):
     sock.shutdown(socket.SHUT_WR)
     assert service.ended(run)["cause"] == "cancelled"
     sock.close()
+
+
+def test_samples_while_it_runs(service):
+    """DS-MON: what a run uses is told while it runs."""
+    script = "x = bytearray(30 << 20)\nimport time\nend = time.monotonic() + 1\nwhile time.monotonic() < end: pass"
+    events = list(service.events("/v1/executions", "POST", {"script": script, "language": "python"},
+                                 {"Accept": "text/event-stream"}))
+    samples = [data for name, data in events if name == "sample"]
+    result = events[-1][1]
+    assert 2 <= len(samples) <= 10
+    assert [s["elapsed_ms"] for s in samples] == sorted(s["elapsed_ms"] for s in samples)
+    assert [s["cpu_ms"] for s in samples] == sorted(s["cpu_ms"] for s in samples)
+    assert 30 << 20 < samples[-1]["memory_bytes"] <= result["usage"]["peak_memory_bytes"] * 1.05
+    assert 0 < samples[-1]["cpu_ms"] <= result["usage"]["cpu_ms"] + 50

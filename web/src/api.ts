@@ -147,7 +147,7 @@ export function watch(id: string, to: Listener): () => void {
 	on("stderr", (data) => to.onOutput("stderr", decode(data)));
 	on("state", (data) => to.onState((JSON.parse(data) as { state: string }).state));
 	on("gap", (data) => to.onGap((JSON.parse(data) as { bytes: number }).bytes));
-	on("stats", (data) => to.onStats(JSON.parse(data) as Record<string, number>));
+	on("sample", (data) => to.onStats(JSON.parse(data) as Record<string, number>));
 	for (const last of ["result", "problem"]) {
 		on(last, () => {
 			source.close();

@@ -20,7 +20,7 @@ interface Samples {
 
 /** CPU as a share of one core between two samples; memory as it is. */
 function addSample(to: Samples, raw: Record<string, number>): Samples {
-	const t = raw["t_ms"] ?? raw["at_ms"] ?? raw["elapsed_ms"] ?? 0;
+	const t = raw["elapsed_ms"] ?? 0;
 	const cpu = raw["cpu_ms"] ?? 0;
 	const memory = raw["memory_bytes"] ?? 0;
 	const last = to.cpu[to.cpu.length - 1] as (Sample & { total?: number }) | undefined;

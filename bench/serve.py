@@ -159,6 +159,27 @@ def every_slot_busy(table, service, hello, rounds):
     table.add("the same over bare", p50 / base, at_most=0.40)
 
 
+def recording(belljar, client, rounds):
+    """What records, audit and approval rules cost: the same run with all of it and without."""
+    table = Table("Records", "Two services take turns; C client, kept connection, 15 ms of rest between two runs.")
+    with contextlib.ExitStack() as stack:
+        state = stack.enter_context(tempfile.TemporaryDirectory(prefix="bj-state-"))
+        on = stack.enter_context(Service(belljar, client, warm="{slots: 8}", state_dir=state))
+        off = stack.enter_context(Service(belljar, client, warm="{slots: 8}", record="{enabled: false}",
+                                          audit="{enabled: false}"))
+        times = {on: [], off: []}
+        for service in times:
+            service.wait_warm()
+        for _ in range(rounds):
+            for service, seconds in times.items():
+                seconds += service.ask(HELLO, count=15, pause=15, warm=True)[0]
+    with_it, without = (statistics.median(times[s]) for s in (on, off))
+    table.add("warm run without records and audit, p50", without * 1e3, "ms")
+    table.add("warm run with them, p50", with_it * 1e3, "ms")
+    table.add("with over without, p50", with_it / without, at_most=1.15)
+    return table
+
+
 def modules(belljar, client, rounds):
     table = Table("Preloaded modules", "Debian's python3-numpy and python3-pandas; C client, kept connections.")
     names = "{slots: 4, heavy_slots: 100, max: 100}"
@@ -318,5 +339,5 @@ def available():
 
 def tables(belljar, rounds):
     client = str(pathlib.Path(belljar).parent.parent / "bench/serve_bench")
-    for measure in latency, modules, throughput, memory:
+    for measure in latency, recording, modules, throughput, memory:
         yield measure(belljar, client, rounds)

@@ -7,7 +7,7 @@
 #include "base/err.h"
 #include "cli/options.h"
 #include "cli/records.h"
-#include "record/approval.h"
+#include "engine/engine.h"
 #include "record/history.h"
 #include "serve/client.h"
 
@@ -107,9 +107,14 @@ static int decide(const struct line *line, struct bj_records *records, const cha
 
 	if (r == 0)
 		r = decide_by_service(line, records->settings, id, err);
-	if (r > 0)
-		r = bj_approval_decide(&records->record, id, line->approve, bj_records_user(),
-				       line->reason, err);
+	if (r > 0) {
+		/* All of an engine that a decision takes. */
+		struct belljar bj = { .settings = records->settings,
+				      .checker = records->checker,
+				      .record = records->record };
+
+		r = bj_decide(&bj, id, line->approve, bj_records_user(), line->reason, err);
+	}
 	if (r == 0)
 		printf("%s %s\n", id, line->approve ? "approved" : "denied");
 	return r;

@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/err.h"
+#include "engine/ledger.h"
 #include "record/approval.h"
 
 #include <string.h>
@@ -93,8 +94,12 @@ static int ask_in_place(struct belljar *bj, const struct bj_spec *spec, struct b
 				      .reason = reason,
 				      .decided_ms = bj_clock_unix_ms() };
 
-	const int rc = bj_approval_note(&bj->record, spec, rule, &r->decision, err);
+	AUTO_FREE char *masked =
+		reason ? bj_record_mask(&bj->record, reason, strlen(reason)) : NULL;
+	int rc = bj_approval_note(&bj->record, spec, rule, &r->decision, err);
 
+	if (rc == 0)
+		rc = bj_ledger_decide(bj, spec->id, approved, by, masked, err);
 	if (rc == 0 && !approved)
 		deny(r, by ? by : "somebody", reason);
 	return rc < 0 ? rc : 1;

@@ -496,14 +496,16 @@ static int need_records(const struct belljar *bj, struct bj_err *err)
 int bj_decide(struct belljar *bj, const char *id, bool approve, const char *by, const char *reason,
 	      struct bj_err *err)
 {
-	const int r = need_records(bj, err);
+	int r = need_records(bj, err);
 
 	if (r < 0)
 		return r;
 
-	const int d = bj_approval_decide(&bj->record, id, approve, by, reason, err);
+	AUTO_FREE char *masked =
+		reason ? bj_record_mask(&bj->record, reason, strlen(reason)) : NULL;
 
-	return d < 0 ? d : bj_ledger_decide(bj, id, approve, by, reason, err);
+	r = bj_approval_decide(&bj->record, id, approve, by, masked, err);
+	return r < 0 ? r : bj_ledger_decide(bj, id, approve, by, masked, err);
 }
 
 /* The settings may have changed since a person looked at it. */

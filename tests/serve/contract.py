@@ -29,7 +29,7 @@ def find_path(path):
     """The path of the document that the path of a request belongs to; None: there is none."""
     plain = path.split("?")[0]
     for pattern in DOCUMENT["paths"]:
-        if re.fullmatch(re.sub(r"\{\w+\}", "[^/]+", pattern), plain):
+        if re.fullmatch(re.sub(r"\{\w+\}", "[^/]+", pattern.replace("{name}", ".+")), plain):
             return pattern
     return None
 

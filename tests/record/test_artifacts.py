@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+"""SX-ART: artifacts beside the record of a run; VALD-03: no secret in any byte that is kept."""
+import hashlib
+import json
+import re
+
+import pytest
+
+from keeping import AGENT
+
+SECRETS = {
+    "aws": "AKIAQYLPMN5HFIQR7XYA",
+    "github": "ghp_x7Kq2mVbN9pLrT4wYzA1cD3eF5gH6iJ8kL0m",
+    "password": "hunter2-correct-horse-9Q",
+}
+LEAK = (f"aws = '{SECRETS['aws']}'\ntoken = '{SECRETS['github']}'\npassword = '{SECRETS['password']}'\n"
+        "print('key', aws)\nprint('token=' + token)\nprint('password=' + repr(password))\n"
+        "raise ValueError('password=' + repr(password))\n")
+
+
+def test_a_failed_run_keeps_code_and_result(place):
+    """SX-ART: on_error is the default; time and hash in the name."""
+    script = "print('so far')\nraise SystemExit(3)\n"
+    run = place.json(script)
+    (folder, files), = place.artifacts().items()
+    digest = hashlib.sha256(script.encode()).hexdigest()
+    assert re.fullmatch(rf"\d{{8}}T\d{{6}}Z-{digest[:12]}-{run['id']}", folder)
+    kept = json.loads(files["result.json"])
+    assert kept["code"] == script and kept["result"]["exit_code"] == 3 and files["script"].decode() == script
+    assert place.history()[0]["artifacts"] is True
+
+
+def test_a_good_run_keeps_none_by_default(place):
+    place.json("print('fine')")
+    assert place.artifacts() == {} and place.show(place.history()[0]["id"])["script"] is None
+
+
+def test_always(place):
+    place.json("print('fine')", env={"SANDBOX_STORE_CODE": "always"})
+    (_, files), = place.artifacts().items()
+    assert json.loads(files["result.json"])["code"] == "print('fine')"
+
+
+def test_never_keeps_only_the_hash(place):
+    """SX-ART: not in records, artifacts, findings or what the interpreter printed."""
+    mark = "marker_" + "q7" * 8
+    for text in (f"{mark} = 1\nraise ValueError({mark})\n", f"import os\nprint('{mark}')\n",
+                 f"def {mark}(\n", f"eval('{mark}')\n"):
+        run = place.json(text, env={"SANDBOX_STORE_CODE": "never"})
+        digest = hashlib.sha256(text.encode()).hexdigest()
+        assert place.show(run["id"])["script_sha256"] == digest
+    for path, data in place.all_bytes().items():
+        assert mark.encode() not in data, path
+    assert place.artifacts() == {}
+
+
+def test_full_output_beyond_the_truncated(place):
+    """SX-OUT: all of it up to the cap, on success too."""
+    run = place.json("for i in range(9000): print('line', i)")
+    assert run["meta"]["truncated"]["stdout"] is True
+    (_, files), = place.artifacts().items()
+    assert files["stdout"] == b"".join(b"line %d\n" % i for i in range(9000))
+    assert json.loads(files["result.json"])["code"] is None and "stderr" not in files
+
+
+def test_the_cap_in_bytes(place):
+    place.json("print('x' * 200000)", env={"BELLJAR_ARTIFACTS_MAX_BYTES": "50KiB"})
+    (_, files), = place.artifacts().items()
+    assert len(files["stdout"]) == 50 << 10
+
+
+def test_files_that_a_script_left(place):
+    service = place.serve("artifacts: {files: true}\n")
+    run = service.run("open('out/a.txt', 'w').write('left')\nopen('out/b.bin', 'wb').write(bytes(range(256)))").json
+    names = {a["name"]: a["bytes"] for a in
+             service.ask("GET", f"/v1/executions/{run['id']}/artifacts").json["artifacts"]}
+    assert names["files/a.txt"] == 4 and names["files/b.bin"] == 256
+    got = service.ask("GET", f"/v1/executions/{run['id']}/artifacts/files/b.bin")
+    assert got.status == 200 and got.body == bytes(range(256))
+    assert got.headers["Content-Type"] == "application/octet-stream"
+    service.run("print('none')")
+    assert not [n for n in place.artifacts() if n.startswith(".")]
+
+
+@pytest.mark.parametrize("name", ["nothing", "files/nothing", "../x", "files/../../../records/seal.key", ".hidden"])
+def test_no_way_out_of_the_folder(place, name):
+    service = place.serve()
+    run = service.run("raise SystemExit(1)").json["id"]
+    assert service.ask("GET", f"/v1/executions/{run}/artifacts/{name}").status == 404
+
+
+def test_artifacts_over_http(place):
+    service = place.serve()
+    run = service.run("print('no')\nraise SystemExit(1)").json["id"]
+    names = [a["name"] for a in service.ask("GET", f"/v1/executions/{run}/artifacts").json["artifacts"]]
+    assert sorted(names) == ["result.json", "script"]
+    body = service.ask("GET", f"/v1/executions/{run}/artifacts/result.json").body
+    assert json.loads(body)["result"]["stdout"] == "no\n"
+    good = service.run("print(1)").json["id"]
+    assert service.ask("GET", f"/v1/executions/{good}/artifacts").json == {"artifacts": []}
+    assert service.ask("GET", "/v1/executions/none/artifacts").status == 404
+
+
+def test_no_secret_in_any_byte(place):
+    """VALD-03: records, artifacts, audit, logs and metrics, whatever was allowed and whoever decided."""
+    flags = ("--policy", "off")
+    env = {"SANDBOX_STORE_CODE": "always"}
+    place.json(LEAK, env=env)
+    place.json(LEAK, *flags, env=env)
+    place.json(LEAK.replace("raise", "print('y' * 30000)\nraise"), *flags, env=env)
+    place.json(LEAK.replace("raise", "open('out/f.txt', 'w').write('password=' + repr(password))\nraise"), *flags,
+               env={**env, "BELLJAR_ARTIFACTS_FILES": "true"})
+    service = place.serve("check: {policy: off}\nstore_code: always\n")
+    first = service.run(LEAK, headers=AGENT, env={"API_KEY": SECRETS["github"]}).json["id"]
+    second = service.run(LEAK + "#2", headers=AGENT, stdin="password = '%s'" % SECRETS["password"]).json["id"]
+    service.ask("POST", f"/v1/executions/{first}/approve", {"reason": f"password='{SECRETS['password']}'"})
+    list(service.events(f"/v1/executions/{first}/events"))
+    service.ask("POST", f"/v1/executions/{second}/deny", {"reason": f"api_key = '{SECRETS['aws']}'"})
+    waiting = service.run(LEAK + "#3", headers=AGENT).json["id"]
+    answers = [service.ask("GET", path).body for path in
+               ("/v1/history", f"/v1/history/{first}", f"/v1/history/{second}", f"/v1/history/{waiting}", "/metrics")]
+    said = service.said()
+    service.stop()
+    for name, secret in SECRETS.items():
+        for path, data in place.all_bytes().items():
+            assert secret.encode() not in data, (name, path)
+        assert all(secret.encode() not in answer for answer in answers), name
+        assert secret not in said, name

@@ -42,7 +42,9 @@ export async function startService({ config = "", env = {}, args = [] } = {}) {
 	const out = openSync(log, "w");
 	const child = spawn(BELLJAR, ["serve", "--socket", socket, "--listen", `127.0.0.1:${port}`,
 		"--config", join(folder, "config.yaml"), ...args], {
-		env: { PATH: "/usr/bin:/bin", HOME: "/nowhere", BELLJAR_SERVE_API_KEY: KEY, ...env },
+		env: { PATH: "/usr/bin:/bin", HOME: "/nowhere", BELLJAR_SERVE_API_KEY: KEY,
+			// Nobody is asked, unless a test is about that.
+			BELLJAR_APPROVAL_RULES: "allow through=api,allow through=tool", ...env },
 		stdio: ["ignore", out, out],
 	});
 	const ended = once(child, "exit");

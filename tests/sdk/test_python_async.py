@@ -1,11 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """The asyncio client, and the shapes of earlier executors: TOOL, RESULT, SCRP-01, SCRP-07, VALD-06."""
 import asyncio
+import socket
 import time
 
 import pytest
 
 import belljar
+from serving import Service
+
+
+
+def free_port():
+    with socket.socket() as sock:
+        sock.bind(("127.0.0.1", 0))
+        return sock.getsockname()[1]
+
 
 FOREVER = "while :; do sleep 0.05; echo on; done"
 
@@ -179,3 +189,24 @@ def test_docker_executor_insists_on_docker(where):
         with pytest.raises(belljar.Problem) as caught:
             docker.execute("print(1)")
     assert caught.value.status == 403
+
+
+def test_a_run_that_waits_for_a_person(tmp_path):
+    """APPROVE: who waits is told so, and hears the end once somebody has decided."""
+    port = free_port()
+    service = Service("--listen", f"127.0.0.1:{port}", env={"BELLJAR_STATE_DIR": str(tmp_path / "state"),
+                                                            "BELLJAR_SERVE_API_KEY": "a-key-that-is-long-enough"}).ready()
+    where = (f"http://127.0.0.1:{port}", "a-key-that-is-long-enough")
+    try:
+        jar = belljar.Client(*where)
+        with pytest.raises(belljar.ApprovalNeeded) as caught:
+            jar.run("print(42)")
+        jar.approve(caught.value.run_id)
+        assert jar.wait(caught.value.run_id).stdout == "42\n"
+        with pytest.raises(belljar.ApprovalNeeded) as caught:
+            asyncio.run(belljar.AsyncClient(*where).run("print(43)"))
+        jar.deny(caught.value.run_id, "not today")
+        ended = jar.get(caught.value.run_id)
+        assert ended.cause == "denied" and ended.result.decision.reason == "not today"
+    finally:
+        service.stop()

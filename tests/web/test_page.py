@@ -27,7 +27,7 @@ def listening(*args, **more):
         sock.bind(("127.0.0.1", 0))
         port = sock.getsockname()[1]
     state = tempfile.TemporaryDirectory(prefix="bj-state-")
-    env = {"BELLJAR_STATE_DIR": f"{state.name}/state", **more.pop("env", {})}
+    env = {"BELLJAR_STATE_DIR": f"{state.name}/state", "BELLJAR_APPROVAL_RULES": "allow through=api,allow through=tool", **more.pop("env", {})}
     it = Service("--listen", f"127.0.0.1:{port}", *args, env=env, **more).ready()
     it.port, it.state = port, state
     return it

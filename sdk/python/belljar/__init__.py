@@ -14,14 +14,14 @@ from .aio import AsyncClient
 from .client import Client
 from .compat import (DockerExecutor, ExecutionResult, ScriptExecutor, ScriptValidator, ValidationResult,
                      get_sandbox)
-from .errors import BelljarError, ConnectionFailed, Problem
+from .errors import ApprovalNeeded, BelljarError, ConnectionFailed, Problem
 from .types import (Decision, Event, Execution, ExecutionPage, Finding, Isolation, Limits, Meta, Result,
                     Risk, ToolAnswer, Usage)
 
 __version__ = "0.1.0"
 
 __all__ = [
-    "AsyncClient", "BelljarError", "Client", "ConnectionFailed", "Decision", "DockerExecutor", "Event",
+    "ApprovalNeeded", "AsyncClient", "BelljarError", "Client", "ConnectionFailed", "Decision", "DockerExecutor", "Event",
     "Execution", "ExecutionPage", "ExecutionResult", "Finding", "Isolation", "Limits", "Meta",
     "Problem", "Result", "Risk", "ScriptExecutor", "ScriptValidator", "ToolAnswer",
     "Usage", "ValidationResult", "get_sandbox",

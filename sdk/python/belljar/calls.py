@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import (Any, Callable, Dict, Generic, Iterable, List, Mapping, Optional, Sequence, Tuple,
                     TypeVar, Union)
 
-from .errors import ConnectionFailed, Problem
+from .errors import ApprovalNeeded, ConnectionFailed, Problem
 from .types import Event, Execution, ExecutionPage, Result, ToolAnswer
 
 T = TypeVar("T")
@@ -64,8 +64,14 @@ def post(path: str, body: Mapping[str, Any], read: Callable[[Any], T],
                 {"Content-Type": "application/json", **(headers or {})})
 
 
+def result_of(o: Mapping[str, Any]) -> Result:
+    if o.get("state") == "pending":
+        raise ApprovalNeeded(o["id"])
+    return Result.read(o)
+
+
 def run(body: Mapping[str, Any], key: Optional[str]) -> Call[Result]:
-    return post("/v1/executions", body, Result.read, {"Idempotency-Key": key} if key else None)
+    return post("/v1/executions", body, result_of, {"Idempotency-Key": key} if key else None)
 
 
 def start(body: Mapping[str, Any], key: Optional[str]) -> Call[Execution]:

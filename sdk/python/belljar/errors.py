@@ -13,6 +13,15 @@ class ConnectionFailed(BelljarError):
     """The service cannot be reached, or it went away before it had answered."""
 
 
+class ApprovalNeeded(BelljarError):
+    """A person has to decide about this run first. `run_id` is its id: `wait(run_id)` waits for the decision
+    and the end."""
+
+    def __init__(self, run_id: str) -> None:
+        self.run_id = run_id
+        super().__init__(f"run {run_id} waits for approval; decide with: belljar approve {run_id}")
+
+
 class Problem(BelljarError):
     """The service answered with problem details (RFC 9457)."""
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { ConnectionFailed, Problem } from "./errors.js";
+import { ApprovalNeeded, ConnectionFailed, Problem } from "./errors.js";
 import { readEvents } from "./events.js";
 import { type Fetch, unixFetch } from "./socket.js";
 import type { Event, Execution, ExecutionPage, ListOptions, Result, RunOptions } from "./types.js";
@@ -85,11 +85,14 @@ export class Belljar {
 		onOutput?: (stream: "stdout" | "stderr", text: string) => void;
 	} = {}): Promise<Result> {
 		const { idempotencyKey, onOutput, ...rest } = options;
-		if (!onOutput)
-			return this.#json<Result>("/v1/executions", {
+		if (!onOutput) {
+			const result = await this.#json<Result>("/v1/executions", {
 				method: "POST", body: order(script, rest), signal: rest.signal,
 				headers: idempotencyKey ? { "Idempotency-Key": idempotencyKey } : {},
 			});
+			if (result.state === "pending") throw new ApprovalNeeded(result.id);
+			return result;
+		}
 		for await (const event of this.stream(script, rest)) {
 			if (event.kind === "stdout" || event.kind === "stderr") onOutput(event.kind, event.text);
 			if (event.kind === "result") return event.result;

@@ -10,6 +10,15 @@ export class ConnectionFailed extends BelljarError {
 	override name = "ConnectionFailed";
 }
 
+/** A person has to decide about this run first; `wait(runId)` waits for the decision and the end. */
+export class ApprovalNeeded extends BelljarError {
+	override name = "ApprovalNeeded";
+
+	constructor(readonly runId: string) {
+		super(`run ${runId} waits for approval; decide with: belljar approve ${runId}`);
+	}
+}
+
 /** The service answered with problem details (RFC 9457). */
 export class Problem extends BelljarError {
 	override name = "Problem";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 export { Belljar, type ClientOptions } from "./client.js";
-export { BelljarError, ConnectionFailed, Problem } from "./errors.js";
+export { ApprovalNeeded, BelljarError, ConnectionFailed, Problem } from "./errors.js";
 export { type Fetch, unixFetch } from "./socket.js";
 export type * from "./types.js";

@@ -169,6 +169,10 @@ void bj_jar_expire(struct bj_jar *jar)
 {
 	struct bj_err err;
 
+	if (jar->exited) {
+		end_init(jar); /* it is answered, and nothing else is left in it */
+		return;
+	}
 	if (jar->started > 0) {
 		bj_jar_kill(jar, BJ_CAUSE_TIMEOUT);
 		return;
@@ -451,7 +455,10 @@ static void handle_last(struct bj_jar *jar)
 	jar->reply.wait_status = W_EXITCODE(code, 0);
 	jar->reply.duration_ns = bj_clock_now() - jar->started;
 	if (jar->exited && bj_jar_reply_early(jar)) {
-		end_init(jar);
+		/* Nobody waits for the rest: it must not be in the way of those who wait. */
+		unwatch(jar, BJ_JAR_EV_REPLY);
+		jar->phase = BJ_JAR_ENDING;
+		jar->deadline = bj_clock_now() + BJ_JAR_LINGER_NS;
 		return;
 	}
 	jar->exited = false;

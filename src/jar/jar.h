@@ -81,13 +81,19 @@ struct bj_jar {
 	unsigned int samples;       /* that the front was sent */
 	struct bj_wire_reply reply; /* grows into the last message */
 	bool main_gone, dying, collecting;
-	bool exited;  /* the script has ended; its process stands in its last call, for ever */
+	bool exited;  /* answered: the script has ended; its process stands in its last call, for
+			 ever */
 	bool replied; /* the front has its last message */
 	bool failed;  /* err in the reply says why */
 };
 
 /* A jar is not built or filled after this long: it never will be. */
 #define BJ_JAR_BUILD_NS UINT64_C(10000000000)
+
+/* A jar that is answered and holds nothing but a process in its last call is torn down after this
+ * time, or later while others start: that takes longer than a short run. */
+#define BJ_JAR_LINGER_NS     UINT64_C(3000000)
+#define BJ_JAR_LINGER_MAX_NS UINT64_C(100000000)
 
 /* What jars are built for when there is no run yet. */
 struct bj_jar_shape {

@@ -427,6 +427,11 @@ static bool handle_event(struct launcher *l, uint64_t data)
 
 /* --- time ------------------------------------------------------------------------------------- */
 
+static bool may_linger(const struct launcher *l, const struct bj_jar *jar, uint64_t now)
+{
+	return jar->exited && now < l->resume && now < jar->deadline + BJ_JAR_LINGER_MAX_NS;
+}
+
 /* Kill what is due and look after the rest; return when to come back, 0 when no jar lives. */
 static uint64_t check_deadlines(struct launcher *l)
 {
@@ -442,12 +447,15 @@ static uint64_t check_deadlines(struct launcher *l)
 		seen++;
 		if (jar->dying || jar->deadline == 0)
 			continue;
-		if (jar->deadline <= now)
+
+		const uint64_t due = may_linger(l, jar, now) ? l->resume : jar->deadline;
+
+		if (due <= now)
 			bj_jar_expire(jar);
 		else if (tick)
 			bj_jar_tick(jar);
-		if (!jar->dying && (next == 0 || jar->deadline < next))
-			next = jar->deadline;
+		if (!jar->dying && (next == 0 || due < next))
+			next = due;
 	}
 	if (tick)
 		l->next_tick = now + BJ_JAR_TICK_NS;

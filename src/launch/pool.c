@@ -279,8 +279,8 @@ static uint64_t refill(struct launcher *l, const struct stock *s, enum pool_kind
 		return 0;
 	if (now < p->rest_until)
 		return p->rest_until;
-	/* With three of four gone there is no time to lose. */
-	if (now < l->resume && 4 * s->ready[kind] > target)
+	/* With seven of eight gone there is no time to lose. */
+	if (now < l->resume && 8 * s->ready[kind] > target)
 		return l->resume;
 	build(l, kind);
 	return now;

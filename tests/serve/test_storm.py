@@ -164,7 +164,7 @@ MIX = [
     ("python", "open('/tmp/f', 'wb').write(bytes(1 << 20))\nprint(open('/etc/shadow').read())", "exited", 2),
     ("bash", "(sleep 60 &) ; (setsid sleep 60 &); echo out", "exited", 2),
     ("python", "import os, signal\nos.kill(os.getpid(), signal.SIGKILL)", "signal", 2),
-    ("python", "x = 'a' * (1 << 29)\ny = x * 4", "oom", 1),
+    ("python", "x = bytearray(128 << 20)", "oom", 1),
     ("bash", "exec 2>/dev/null; f() { f | f & }; f; sleep 9", "pids", 1),
     ("python", "while True: print('x' * 100000)", "output", 1),
     ("python", "def f(:", "rejected", 2),
@@ -184,7 +184,9 @@ def measure(service):
 
 def one_of_the_mix(service, source):
     language, script, cause, _ = source.choices(MIX, [row[3] for row in MIX])[0]
-    body = {"script": script, "language": language, "timeout": 0.5 if cause == "timeout" else 20}
+    body = {"script": script, "language": language, "timeout": 0.5 if cause == "timeout" else 60}
+    if cause == "oom":
+        body["memory"] = "64MiB"
     conn = service.connect(timeout=120)
     conn.request("POST", "/v1/executions", json.dumps(body), {"Content-Type": "application/json"})
     answer = conn.getresponse()

@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How long the check takes: check_bench [--ordinary]
+/* How long the check takes: check_bench [--ordinary | --scripts FILE...]
  * Times are CPU times, so that a busy machine does not change them.
+ *
+ * With --scripts, only the p50 of all layers for each file: its name and microseconds.
  *
  * Prints the p50 of each layer on an ordinary script of 10,000 characters, and for texts made to
  * hurt, the time for 1 MB over the time for 100 KB and the time for 10 KB of it. */
+#include "base/buf.h"
 #include "base/cleanup.h"
+#include "base/fd.h"
 #include "check/length.h"
 #include "check/secrets.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <time.h>
@@ -218,6 +223,26 @@ static void bench_ordinary(const struct bj_checker *checker)
 	}
 }
 
+static int bench_scripts(const struct bj_checker *checker, char **files)
+{
+	for (; *files; files++) {
+		AUTO_BUF struct bj_buf text = { .max = LARGE };
+		AUTO_FD int fd = open(*files, O_RDONLY | O_CLOEXEC);
+		const bool bash = strstr(*files, ".sh") != NULL;
+
+		if (fd < 0 || bj_fd_read_all(fd, &text) < 0) {
+			fprintf(stderr, "check_bench: cannot read %s\n", *files);
+			return 1;
+		}
+
+		const struct bj_check_request request =
+			request_of(bash ? BJ_LANG_BASH : BJ_LANG_PYTHON, text.data, text.size);
+
+		printf("%s %.1f\n", *files, p50_us(run_all, checker, &request, ROUNDS));
+	}
+	return 0;
+}
+
 static double time_hostile(const struct bj_checker *checker, size_t i, size_t size, size_t rounds)
 {
 	AUTO_FREE char *text = repeat(HOSTILE[i].unit, size);
@@ -253,6 +278,12 @@ int main(int argc, char **argv)
 	if (bj_checker_new(NULL, &checker, &err) < 0) {
 		fprintf(stderr, "check_bench: %s\n", err.msg);
 		return 1;
+	}
+	if (argc > 2 && strcmp(argv[1], "--scripts") == 0) {
+		const int status = bench_scripts(checker, argv + 2);
+
+		bj_checker_free(checker);
+		return status;
 	}
 	printf("rules loaded in %.1f us\n", (double)(cpu_now() - start) / 1000.0);
 	bench_ordinary(checker);

@@ -112,12 +112,26 @@ static bool has_variable(const struct looks *l, const char *text, size_t size)
 	return false;
 }
 
-/* Words joined by separators are the name of something: "db-password", "auth.token". */
+/* Words joined by separators are the name of something: "db-password", "auth.token". But three
+ * and more words, none of them about secrets, are a passphrase. */
 static bool is_name(const struct looks *l, const struct head *h)
 {
+	static const char *const about[] = { "pass", "token", "secret", "key",  "auth", "cred",
+					     "user", "login", "api",    "name", "env",  "config",
+					     "test", "field", "value",  "file", "path", "vault" };
+	const size_t words = l->separators + 1;
+
 	if (l->digits || l->others)
 		return false;
-	return l->separators || contains(h, "passw") || contains(h, "token");
+	if (!l->separators)
+		return contains(h, "passw") || contains(h, "token");
+	if (words < 3 || l->upper || l->letters < words * 4 || h->size > 60)
+		return true;
+	for (size_t i = 0; i < BJ_ARRAY_SIZE(about); i++)
+		if (contains(h, about[i]))
+			return true;
+	return memchr(h->text, '.', h->size) || memchr(h->text, '/', h->size) ||
+	       memchr(h->text, ':', h->size) || memchr(h->text, '_', h->size);
 }
 
 static bool is_weak(const struct looks *l, size_t size)

@@ -72,8 +72,8 @@ static void hold_streams(void)
 		close(fd);
 }
 
-/* What a verb printed may not have arrived: a full disk is no success. Text that was lost on the way
- * is known to ferror() alone. */
+/* What a verb printed may not have arrived: a full disk is no success. Text that was lost on the
+ * way is known to ferror() alone. */
 static int printed(int status)
 {
 	if ((fflush(stdout) != 0 || ferror(stdout)) && status == 0) {

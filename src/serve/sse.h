@@ -20,8 +20,8 @@ struct bj_sse {
 
 void bj_sse_done(struct bj_sse *sse);
 
-/* Add one event: a state, a sample, or output. Output that is UTF-8 stands in `text`, any other in `base64`:
- * no byte is lost. */
+/* Add one event: a state, a sample, or output. Output that is UTF-8 stands in `text`, any other in
+ * `base64`: no byte is lost. */
 void bj_sse_state(struct bj_sse *sse, const char *state);
 void bj_sse_sample(struct bj_sse *sse, const struct bj_event *event);
 void bj_sse_output(struct bj_sse *sse, enum bj_event_kind kind, const char *data, size_t size);

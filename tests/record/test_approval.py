@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """APPROVE: a run that may do harm waits for a person; decisions are bound to what was looked at."""
+import os
+import pty
 import threading
 import time
 
 import pytest
 
-from keeping import AGENT
+from keeping import AGENT, BELLJAR
 
 ASK_OWN = "approval: {rules: [ask through=own, ask through=api]}\n"
 
@@ -182,6 +184,39 @@ def test_own_run_without_a_terminal_says_how(place):
     assert (done.returncode, done.stdout) == (0, "mine\n"), done.stderr
     script.write_text("print('other')")
     assert place.cli("run", "--config", config, script).returncode == 126
+
+
+def at_terminal(place, config, script, answer):
+    """`belljar run` with a terminal of its own, and what the person there sees and types."""
+    pid, fd = pty.fork()
+    if pid == 0:
+        os.execve(BELLJAR, [BELLJAR, "run", "--config", str(config), str(script)], place.env)
+    seen = b""
+    while b"Run it?" not in seen:
+        seen += os.read(fd, 4096)
+    os.write(fd, answer + b"\n")
+    try:
+        while part := os.read(fd, 4096):
+            seen += part
+    except OSError:
+        pass
+    os.close(fd)
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), seen.decode()
+
+
+def test_own_run_asks_in_place(place):
+    """APPROVE: findings, and the diff against the version that was approved last; a reason on no."""
+    config = place.top / "c.yaml"
+    config.write_text(ASK_OWN + "store_code: always\n")
+    script = place.script("import os\nprint('one')\n")
+    status, seen = at_terminal(place, config, script, b"y")
+    assert status == 0 and "py-import" in seen and "print('one')" in seen and "ask through=own" in seen
+    script.write_text("import os\nprint('two\x1b[2J')\n")
+    status, seen = at_terminal(place, config, script, b"not today")
+    assert status == 126 and "-print('one')" in seen and "+print('two" in seen and "denied by root: not today" in seen
+    assert "\x1b[2J" not in seen
+    row = place.history()[0]
+    assert (row["cause"], row["approval"]) == ("denied", "denied")
 
 
 def test_without_records_nobody_can_be_asked(place):

@@ -163,8 +163,7 @@ def recording(belljar, client, rounds):
     """What records, audit and approval rules cost: the same run with all of it and without."""
     table = Table("Records", "Two services take turns; C client, kept connection, 15 ms of rest between two runs.")
     with contextlib.ExitStack() as stack:
-        state = stack.enter_context(tempfile.TemporaryDirectory(prefix="bj-state-"))
-        on = stack.enter_context(Service(belljar, client, warm="{slots: 8}", state_dir=state))
+        on = stack.enter_context(Service(belljar, client, warm="{slots: 8}"))
         off = stack.enter_context(Service(belljar, client, warm="{slots: 8}", record="{enabled: false}",
                                           audit="{enabled: false}"))
         times = {on: [], off: []}

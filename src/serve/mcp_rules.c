@@ -244,7 +244,9 @@ bool bj_mcp_rules_params(const struct bj_request *req, const json_t *message, co
 			continue;
 		snprintf(header, sizeof(header), "Mcp-Param-%s", suffix);
 		given = req->header(req->ctx, header);
-		if (!given != !value || (given && !says(given, value)))
+		if (!given && !value)
+			continue;
+		if (!given || !value || !says(given, value))
 			return mismatch(error, header);
 	}
 	return true;

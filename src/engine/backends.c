@@ -34,8 +34,8 @@ static struct bj_launch_pools pools_of(const struct bj_settings *s)
 	};
 }
 
-int bj_backends_start_native(const struct bj_settings *s, bool warm, struct bj_process **ret,
-			     struct bj_err *err)
+int bj_backends_start_native(const struct bj_settings *s, enum bj_backends_use use,
+			     struct bj_process **ret, struct bj_err *err)
 {
 	static const enum bj_mounts_proc procs[] = {
 		[BJ_PROC_PID] = BJ_MOUNTS_PROC_PID,
@@ -61,8 +61,9 @@ int bj_backends_start_native(const struct bj_settings *s, bool warm, struct bj_p
 		.image = image.root[0] ? image.root : NULL,
 		.proc = procs[s->proc],
 		.bound = true,
+		.ahead = use == BJ_USE_SOON,
 		/* A process that runs one script has no use for interpreters that wait. */
-		.pools = warm ? pools_of(s) : (struct bj_launch_pools){ 0 },
+		.pools = use == BJ_USE_MUCH ? pools_of(s) : (struct bj_launch_pools){ 0 },
 		.shape = { .limits = { .memory = s->limits.memory,
 				       .cpu_milli = s->limits.cpu_milli,
 				       .pids = s->limits.pids },
@@ -74,7 +75,11 @@ int bj_backends_start_native(const struct bj_settings *s, bool warm, struct bj_p
 
 static int start_native(const struct belljar *bj, struct bj_process **ret, struct bj_err *err)
 {
-	return bj_backends_start_native(bj->settings, bj->warm, ret, err);
+	return bj_backends_start_native(bj->settings,
+					bj->warm   ? BJ_USE_MUCH
+					: bj->soon ? BJ_USE_SOON
+						   : BJ_USE_LATER,
+					ret, err);
 }
 
 static const char *docker_image(const struct bj_settings *s, enum bj_language language)
@@ -178,7 +183,7 @@ int bj_engine_sweep(const struct bj_settings *settings, struct bj_err *err)
 {
 	unsigned int jars = 0, containers = 0;
 	struct bj_process *launcher = NULL, *broker = NULL;
-	int r = bj_backends_start_native(settings, false, &launcher, err);
+	int r = bj_backends_start_native(settings, BJ_USE_LATER, &launcher, err);
 
 	if (r == 0)
 		r = bj_process_ready(launcher, &jars, err);

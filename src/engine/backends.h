@@ -7,9 +7,13 @@
 /* The backends of a handle: which processes they need, and which one a run gets. */
 
 /* Start what the settings can call for: the chosen backend and those it falls back to. */
-/* @warm: keep interpreters waiting. */
-int bj_backends_start_native(const struct bj_settings *settings, bool warm, struct bj_process **ret,
-			     struct bj_err *err);
+enum bj_backends_use {
+	BJ_USE_LATER, /* nobody knows when a run comes */
+	BJ_USE_SOON,  /* one comes at once, and perhaps no other */
+	BJ_USE_MUCH,  /* a service: keep interpreters waiting */
+};
+int bj_backends_start_native(const struct bj_settings *settings, enum bj_backends_use use,
+			     struct bj_process **ret, struct bj_err *err);
 int bj_backends_start(struct belljar *bj, struct bj_err *err);
 
 /* Pin the image that the native jar of @settings would show, if it can be called for. */

@@ -47,7 +47,8 @@ static int open_records(struct belljar *bj, struct bj_err *err)
 	return r;
 }
 
-int bj_engine_new(struct bj_settings *settings_take, struct belljar **ret, struct bj_err *err)
+static int make(struct bj_settings *settings_take, bool soon, struct belljar **ret,
+		struct bj_err *err)
 {
 	struct belljar *bj = calloc(1, sizeof(*bj));
 
@@ -56,6 +57,7 @@ int bj_engine_new(struct bj_settings *settings_take, struct belljar **ret, struc
 		return bj_err_set(err, BJ_E_SYSTEM, ENOMEM, "cannot open belljar");
 	}
 	bj->settings = settings_take;
+	bj->soon = soon;
 
 	/* These come first: they are forked from a process that has read nothing yet, and come
 	 * up while the rest is made. */
@@ -75,6 +77,17 @@ int bj_engine_new(struct bj_settings *settings_take, struct belljar **ret, struc
 	}
 	*ret = bj;
 	return 0;
+}
+
+int bj_engine_new(struct bj_settings *settings_take, struct belljar **ret, struct bj_err *err)
+{
+	return make(settings_take, false, ret, err);
+}
+
+int bj_engine_new_to_run(struct bj_settings *settings_take, struct belljar **ret,
+			 struct bj_err *err)
+{
+	return make(settings_take, true, ret, err);
 }
 
 int bj_engine_make_parts(struct bj_settings *settings, struct bj_engine_parts *ret,

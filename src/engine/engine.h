@@ -18,12 +18,17 @@ struct belljar {
 	struct bj_process *process[BJ_ENGINE_PROCESSES];
 	struct bj_buf *filter;   /* the compiled custom profile; NULL: none */
 	bool warm;               /* a service: interpreters wait for its scripts */
+	bool soon;               /* a run follows at once */
 	struct bj_record record; /* its archive is NULL when runs are not recorded */
 	bool borrows_archive;    /* the archive outlives this handle */
 };
 
 /* As bj_open(), with settings that the caller made. Takes them, also on failure. */
 int bj_engine_new(struct bj_settings *settings_take, struct belljar **ret, struct bj_err *err);
+
+/* The same for a caller who runs a script at once: part of that begins already. */
+int bj_engine_new_to_run(struct bj_settings *settings_take, struct belljar **ret,
+			 struct bj_err *err);
 
 /* The parts of a handle that take privilege to make, for a service whose front has none: one
  * process makes them, sends them over a socket, and another one makes a handle of them. */

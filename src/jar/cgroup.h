@@ -51,12 +51,14 @@ int bj_cgroups_nursery(const struct bj_cgroups *groups);
  * copy owns no directories of its own; it is not freed. */
 struct bj_cgroups_news {
 	uint32_t version, swept, cpu_milli;
+	uint32_t aside; /* 1: this process and its parent are elsewhere until bj_cgroups_free() */
 };
 struct bj_cgroups_news bj_cgroups_tell(const struct bj_cgroups *groups);
 const int *bj_cgroups_rooms(const struct bj_cgroups *groups);
 struct bj_cgroups *bj_cgroups_adopt(const struct bj_cgroups_news *news, const int *rooms_take);
 
 int bj_cgroups_version(const struct bj_cgroups *groups); /* 1 or 2 */
+bool bj_cgroups_is_aside(const struct bj_cgroups *groups);
 unsigned int bj_cgroups_swept(const struct bj_cgroups *groups);
 
 /* Make a leaf called @name with @limits. The caller frees *@ret. */

@@ -453,6 +453,7 @@ struct bj_cgroups *bj_cgroups_adopt(const struct bj_cgroups_news *news, const in
 	g->version = (int)news->version;
 	g->swept = news->swept;
 	g->cpu_milli = news->cpu_milli;
+	g->aside = news->aside;
 	g->nursery = g->home = -1;
 	for (int h = 0; h < BJ_HIER_COUNT; h++) {
 		g->room[h] = rooms_take[h];
@@ -465,7 +466,8 @@ struct bj_cgroups_news bj_cgroups_tell(const struct bj_cgroups *g)
 {
 	return (struct bj_cgroups_news){ .version = (uint32_t)g->version,
 					 .swept = g->swept,
-					 .cpu_milli = g->cpu_milli };
+					 .cpu_milli = g->cpu_milli,
+					 .aside = g->aside };
 }
 
 void bj_cgroups_free(struct bj_cgroups *g)
@@ -498,6 +500,11 @@ int bj_cgroups_version(const struct bj_cgroups *groups)
 int bj_cgroups_nursery(const struct bj_cgroups *g)
 {
 	return g->nursery;
+}
+
+bool bj_cgroups_is_aside(const struct bj_cgroups *g)
+{
+	return g->aside;
 }
 
 unsigned int bj_cgroups_swept(const struct bj_cgroups *groups)

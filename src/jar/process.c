@@ -136,6 +136,11 @@ void bj_process_leave(struct bj_process *p)
 {
 	if (!p)
 		return;
+	/* Whoever waits for us expects his cgroup as it was. */
+	if (p->greeted && p->hello.aside) {
+		bj_process_free(p);
+		return;
+	}
 	close(p->control);
 	free_handle(p);
 }

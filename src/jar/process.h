@@ -19,7 +19,7 @@ int bj_process_new(const char *name, void (*body)(int control, void *self), void
 /* End it, and with it all that it runs, and wait until that is cleaned up. NULL is fine. */
 void bj_process_free(struct bj_process *process);
 
-/* The same without the wait: it cleans up by itself. */
+/* The same without the wait, where that is not noticed: it cleans up by itself. */
 void bj_process_leave(struct bj_process *process);
 
 /* For a process that one starts and another one uses. bj_process_release() gives up the handle and

@@ -93,6 +93,7 @@ struct bj_wire_reply {
 	uint8_t cleanup_ok;
 	uint8_t warm;   /* an interpreter waited for the script */
 	uint32_t swept; /* HELLO: leftovers of dead belljars that were removed */
+	uint32_t aside; /* HELLO: 1: the front is in another cgroup until the launcher has ended */
 	struct bj_err err;
 };
 

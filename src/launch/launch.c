@@ -224,6 +224,7 @@ static void say_hello(struct launcher *l, const struct bj_err *err)
 	if (l->ground.cgroups) {
 		hello.cgroup_version = (uint8_t)bj_cgroups_version(l->ground.cgroups);
 		hello.swept = bj_cgroups_swept(l->ground.cgroups);
+		hello.aside = bj_cgroups_is_aside(l->ground.cgroups);
 	}
 	bj_fd_send(l->control, &hello, sizeof(hello), NULL, 0);
 }
@@ -534,6 +535,8 @@ void bj_launch_main(const struct bj_launch_birth *birth, const struct bj_launch_
 
 	say_hello(&l, up ? NULL : &err);
 	if (up) {
+		if (settings->ahead)
+			pool_build_ahead(&l);
 		loop(&l);
 		end_all(&l);
 	}

@@ -30,6 +30,7 @@ struct bj_launch_settings {
 	const char *python, *bash;
 	const char *image; /* the tree that jars show instead of the host's; NULL: the host's */
 	enum bj_mounts_proc proc;
+	bool ahead; /* a run comes soon: build a jar for it at once */
 	bool bound; /* the death of the caller ends the launcher */
 	struct bj_launch_pools pools;
 	struct bj_jar_shape shape; /* what their jars are built for */

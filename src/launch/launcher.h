@@ -90,6 +90,9 @@ void pool_used(struct launcher *l);
  * (clock nanoseconds), 0 when there is no need. */
 uint64_t pool_refill(struct launcher *l);
 
+/* Build one empty jar for the run that is about to come. No pool replaces it. */
+void pool_build_ahead(struct launcher *l);
+
 /* No more refills; the zygotes end. */
 void pools_done(struct launcher *l);
 

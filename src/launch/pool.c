@@ -242,6 +242,11 @@ static void build(struct launcher *l, enum pool_kind kind)
 	launcher_advance(l, jar);
 }
 
+void pool_build_ahead(struct launcher *l)
+{
+	build(l, POOL_EMPTY);
+}
+
 static void look_at_memory(struct launcher *l, uint64_t now)
 {
 	char text[512];

@@ -10,6 +10,7 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+import time
 import traceback
 
 BELLJAR = "/opt/belljar/belljar"
@@ -49,6 +50,10 @@ class Root:
             os.chmod(file.name, 0o644)
             before = leftovers()
             done = self.belljar("run", "--json", "--policy", "off", *flags, file.name)
+            # The script is dead by now; empty cgroups go a moment later.
+            end = time.monotonic() + 10
+            while leftovers() != before and time.monotonic() < end:
+                time.sleep(0.02)
             assert leftovers() == before, f"left behind: {leftovers() ^ before}"
         assert done.stdout.startswith("{"), f"status {done.returncode}: {done.stderr}{done.stdout}"
         return json.loads(done.stdout)
@@ -108,7 +113,7 @@ def delegate():
 
 def leftovers():
     """Everything a run could leave: cgroups, processes of others than the kernel, mounts."""
-    cgroups = {str(path) for path in CGROUP.rglob("*") if path.is_dir()}
+    cgroups = {folder for folder, _, _ in os.walk(CGROUP)}
     processes = {f"pid {pid}" for pid in os.listdir("/proc") if pid.isdigit() and is_user(pid)}
     mounts = set(pathlib.Path("/proc/self/mounts").read_text().splitlines())
     return cgroups | processes | mounts

@@ -252,7 +252,9 @@ static void step_back(struct bj_cgroups *g)
 	if (leaf < 0)
 		return;
 	if (g->aside) {
-		/* What passes controllers on takes no processes. */
+		/* What passes controllers on takes no processes, and cannot stop while something
+		 * below it does the same. */
+		remove_tree(dir, JARS, DEPTH - 1);
 		bj_cgfile_write(dir, "cgroup.subtree_control", "-memory -pids -cpu", NULL);
 		bj_cgfile_write(base, "cgroup.subtree_control", "-memory -pids -cpu", NULL);
 	}

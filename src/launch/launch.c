@@ -29,6 +29,7 @@
 #include "jar/embed.h"
 #include "jar/layers.h"
 #include "launch/launcher.h"
+#include "seccomp/filters.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -159,6 +160,16 @@ static int hold_image(const char *path, int *ret, struct bj_err *err)
 	return 0;
 }
 
+/* What making jars does not take, neither we nor our children can do. */
+static int load_filter(struct bj_err *err)
+{
+	const int r = bj_filter_load(&bj_filter_launcher);
+
+	return r < 0 ? bj_err_set(err, BJ_E_UNSUPPORTED, -r,
+				  "cannot load the launcher's filter; run `belljar doctor`")
+		     : 0;
+}
+
 static int build_ground(struct launcher *l, const struct bj_launch_birth *birth, const char *image,
 			struct bj_err *err)
 {
@@ -179,6 +190,8 @@ static int build_ground(struct launcher *l, const struct bj_launch_birth *birth,
 	/* Children inherit it: where it is left out, it is left out here, too. */
 	if (r == 0 && !bj_layer_faulty(BJ_LAYER_NO_NEW_PRIVS))
 		r = bj_creds_no_new_privs(err);
+	if (r == 0)
+		r = load_filter(err);
 	if (r == 0)
 		r = l->ground.init_exe = init_program(err);
 	return r < 0 ? r : 0;

@@ -18,6 +18,7 @@
 #include "jar/subids.h"
 #include "jar/sys.h"
 #include "jar/wire.h"
+#include "seccomp/filters.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -264,6 +265,7 @@ __attribute__((noreturn)) static void starter(int control_fd, int caller,
 		 * a cgroup hierarchy allows to nobody without this capability. */
 		bj_creds_keep_caps(UINT64_C(1) << CAP_DAC_OVERRIDE, NULL);
 		bj_creds_no_new_privs(NULL);
+		bj_filter_load(&bj_filter_front);
 		waitpid(pid, NULL, 0);
 	}
 	bj_cgroups_free(cgroups);

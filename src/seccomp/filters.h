@@ -11,8 +11,12 @@
  * init     for the init of a jar, which loads it once it has started
  * collect  for the process that collects artifacts, which loads it once it has started
  * import   for the process that unpacks a foreign image
+ * front    a deny-list for what reads foreign bytes, and for the starter when it only waits: no mounts,
+ *          no namespaces, nothing of other processes, nothing of the machine
+ * launcher the same for what makes jars, which must mount and make namespaces; all its children
+ *          inherit it
  *
- * A call from another architecture, or with an x32 number, kills the process in all five.
+ * A call from another architecture, or with an x32 number, kills the process in all of them.
  *
  * The floor relies on one thing that a filter cannot do: SIGSYS must be ignored (SIG_IGN) before
  * exec. The floor then keeps it so, and a process that died of SIGSYS was killed by a rule. */
@@ -23,7 +27,7 @@ struct bj_filter {
 };
 
 extern const struct bj_filter bj_filter_floor, bj_filter_default, bj_filter_init, bj_filter_collect,
-	bj_filter_import;
+	bj_filter_import, bj_filter_front, bj_filter_launcher;
 
 /* The longest program that the kernel takes: 4,096 instructions of 8 bytes. */
 enum { BJ_FILTER_MAX = 4096 * 8 };

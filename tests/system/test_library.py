@@ -53,7 +53,8 @@ def test_only_the_header_is_exported():
 def test_installed_it_builds_a_program(tmp_path):
     """SX-LOCAL: header, library and pkg-config file are all a user needs."""
     subprocess.run(["/usr/bin/meson", "install", "-C", BUILD, "--no-rebuild", "--quiet",
-                    "--destdir", tmp_path], check=True, capture_output=True, timeout=60)
+                    "--destdir", tmp_path], check=True, capture_output=True, timeout=60,
+                   env={**os.environ, "BELLJAR_TEST_INSTALL": "1"})
     pc = next(tmp_path.rglob("belljar.pc"))
     env = {**os.environ, "PKG_CONFIG_PATH": str(pc.parent), "PKG_CONFIG_SYSROOT_DIR": str(tmp_path)}
     flags = subprocess.check_output(["pkg-config", "--cflags", "--libs", "belljar"], env=env,
@@ -64,6 +65,18 @@ def test_installed_it_builds_a_program(tmp_path):
                           env={**os.environ, "LD_LIBRARY_PATH": str(pc.parent.parent)}, timeout=60,
                           check=False)
     assert done.returncode == 0 and json.loads(done.stdout)["stdout"] == "1\n"
+
+
+def test_a_test_build_is_not_installed(tmp_path):
+    """What can leave out a layer never gets where it would be used."""
+    options = json.loads(subprocess.check_output(["/usr/bin/meson", "introspect", "--buildoptions", BUILD]))
+    if not next(o["value"] for o in options if o["name"] == "faults"):
+        pytest.skip("this build has no faults")
+    done = subprocess.run(["/usr/bin/meson", "install", "-C", BUILD, "--no-rebuild", "--quiet", "--destdir", tmp_path],
+                          capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode != 0 and "test build" in done.stdout + done.stderr
+    assert not [p for p in tmp_path.rglob("*") if p.name == "belljar" and p.is_file() and os.access(p, os.X_OK)]
+    assert not list(tmp_path.rglob("libbelljar.so*"))
 
 
 @pytest.mark.parametrize("mode,lines", [

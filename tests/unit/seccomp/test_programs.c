@@ -84,9 +84,10 @@ static void every_filter_kills_other_architectures(void **state)
 	static const uint32_t OTHERS[] = { 0, AUDIT_ARCH_I386, AUDIT_ARCH_ARM,
 					   AUDIT_ARCH_X86_64 ^ AUDIT_ARCH_AARCH64 ^ NATIVE,
 					   AUDIT_ARCH_RISCV64 };
-	const struct bj_filter *const filters[] = { &bj_filter_floor, &bj_filter_default,
-						    &bj_filter_init, &bj_filter_collect,
-						    &bj_filter_import };
+	const struct bj_filter *const filters[] = { &bj_filter_floor,   &bj_filter_default,
+						    &bj_filter_init,    &bj_filter_collect,
+						    &bj_filter_import,  &bj_filter_front,
+						    &bj_filter_launcher };
 
 	(void)state;
 	for (size_t f = 0; f < sizeof(filters) / sizeof(filters[0]); f++) {
@@ -100,6 +101,49 @@ static void every_filter_kills_other_architectures(void **state)
 					 SECCOMP_RET_KILL_PROCESS);
 #endif
 	}
+}
+
+/* What belljar's own processes are refused, and what they need. */
+static void our_own_processes_cannot_do_everything(void **state)
+{
+	static const int never[] = { SYS_ptrace,
+				     SYS_process_vm_writev,
+				     SYS_bpf,
+				     SYS_keyctl,
+				     SYS_io_uring_setup,
+				     SYS_init_module,
+				     SYS_kexec_load,
+				     SYS_reboot,
+				     SYS_open_by_handle_at,
+				     SYS_perf_event_open,
+				     SYS_pidfd_getfd,
+				     SYS_swapon };
+	static const int making[] = { SYS_mount, SYS_unshare, SYS_setns, SYS_pivot_root,
+				      SYS_open_tree };
+	static const int usual[] = { SYS_read,  SYS_openat, SYS_memfd_create, SYS_sendmsg,
+				     SYS_clone, SYS_execve, SYS_unlinkat };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(never) / sizeof(never[0]); i++) {
+		assert_int_equal(answer_to(&bj_filter_front, NATIVE, never[i]),
+				 SECCOMP_RET_ERRNO | EPERM);
+		assert_int_equal(answer_to(&bj_filter_launcher, NATIVE, never[i]),
+				 SECCOMP_RET_ERRNO | EPERM);
+	}
+	for (size_t i = 0; i < sizeof(making) / sizeof(making[0]); i++) {
+		assert_int_equal(answer_to(&bj_filter_front, NATIVE, making[i]),
+				 SECCOMP_RET_ERRNO | EPERM);
+		assert_int_equal(answer_to(&bj_filter_launcher, NATIVE, making[i]),
+				 SECCOMP_RET_ALLOW);
+	}
+	for (size_t i = 0; i < sizeof(usual) / sizeof(usual[0]); i++) {
+		assert_int_equal(answer_to(&bj_filter_front, NATIVE, usual[i]), SECCOMP_RET_ALLOW);
+		assert_int_equal(answer_to(&bj_filter_launcher, NATIVE, usual[i]),
+				 SECCOMP_RET_ALLOW);
+	}
+	assert_int_equal(answer_to(&bj_filter_front, NATIVE, SYS_clone3),
+			 SECCOMP_RET_ERRNO | ENOSYS);
+	assert_int_equal(answer_to(&bj_filter_launcher, NATIVE, SYS_clone3), SECCOMP_RET_ALLOW);
 }
 
 /* The small filters allow a handful of calls and nothing that makes something new. */
@@ -135,6 +179,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(numbers_of_the_future_do_not_exist),
 		cmocka_unit_test(every_filter_kills_other_architectures),
+		cmocka_unit_test(our_own_processes_cannot_do_everything),
 		cmocka_unit_test(small_filters_are_small),
 	};
 

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What belljar's own processes may do while a script runs. DS-SEC."""
+import os
+import pathlib
+import subprocess
+
+import pytest
+
+TOP = pathlib.Path(__file__).parents[2]
+BELLJAR = os.environ.get("BELLJAR", str(TOP / "build/src/belljar"))
+SCRIPT = "print('up', flush=True)\nimport sys\nsys.stdin.read()\n"
+
+
+def status(pid):
+    text = pathlib.Path(f"/proc/{pid}/status").read_text()
+    return dict(line.split(":\t", 1) for line in text.splitlines() if ":\t" in line)
+
+
+def child(pid):
+    return int(pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()[0])
+
+
+@pytest.fixture
+def processes(tmp_path):
+    """Front, starter and launcher of a run that waits."""
+    script = tmp_path / "wait.py"
+    script.write_text(SCRIPT)
+    env = {**os.environ, "BELLJAR_STATE_DIR": str(tmp_path / "state")}
+    run = subprocess.Popen([BELLJAR, "run", "--no-service", "--policy", "off", "--stdin", "-", str(script)],
+                           stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=env)
+    try:
+        assert run.stdout.readline() == b"up\n"
+        starter = child(run.pid)
+        yield {"front": status(run.pid), "starter": status(starter), "launcher": status(child(starter))}
+    finally:
+        run.communicate()
+
+
+@pytest.mark.unsanitized
+def test_each_has_a_filter_and_no_way_to_more(processes):
+    for name, seen in processes.items():
+        assert seen["Seccomp"] == "2", f"{name} has no filter"
+        assert seen["NoNewPrivs"] == "1", name
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="an ordinary user has nothing to lose")
+def test_root_is_given_up(processes):
+    for key in ("CapPrm", "CapEff", "CapBnd", "CapAmb"):
+        assert int(processes["front"][key], 16) == 0, key
+    # Six capabilities, in a user namespace of its own, as somebody who owns nothing.
+    assert bin(int(processes["launcher"]["CapPrm"], 16)).count("1") == 6
+    assert bin(int(processes["launcher"]["CapBnd"], 16)).count("1") == 6
+    assert int(processes["launcher"]["Uid"].split()[0]) >= 1900000000

@@ -59,8 +59,9 @@ int bj_engine_ready(struct belljar *bj, struct bj_err *err);
  * themselves. Everything that ran is dead already. */
 void bj_engine_leave(struct belljar *bj);
 
-/* Give up every capability of this process, and the calls that a front never makes. Call it once all files that the caller named are
- * open: what comes after reads bytes that nobody vouches for. */
+/* Give up every capability of this process, and the calls that a front never makes. Call it once
+ * all files that the caller named are open: what comes after reads bytes that nobody vouches for.
+ */
 int bj_engine_drop_privileges(struct bj_err *err);
 
 /* Remove what dead belljars left, of every backend that @settings can call for. Returns how many

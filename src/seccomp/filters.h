@@ -11,10 +11,9 @@
  * init     for the init of a jar, which loads it once it has started
  * collect  for the process that collects artifacts, which loads it once it has started
  * import   for the process that unpacks a foreign image
- * front    a deny-list for what reads foreign bytes, and for the starter when it only waits: no mounts,
- *          no namespaces, nothing of other processes, nothing of the machine
- * launcher the same for what makes jars, which must mount and make namespaces; all its children
- *          inherit it
+ * front    a deny-list for what reads foreign bytes, and for the starter when it only waits: no
+ * mounts, no namespaces, nothing of other processes, nothing of the machine launcher the same for
+ * what makes jars, which must mount and make namespaces; all its children inherit it
  *
  * A call from another architecture, or with an x32 number, kills the process in all of them.
  *

@@ -59,9 +59,20 @@ void bj_danger_hit(const struct bj_danger_pass *pass, uint32_t rule, size_t star
 void bj_danger_special(const struct bj_danger_pass *pass, enum bj_language language,
 		       const char *special, size_t start, size_t end);
 
-/* Add a hit of every rule of the user on the call of @name. */
-void bj_danger_extra(const struct bj_danger_pass *pass, enum bj_language language, const char *name,
-		     size_t start, size_t end);
+/* A use of a name that rules of the user may be about. */
+struct bj_danger_use {
+	enum bj_language language;
+	const char *name;
+	bool import;
+	size_t start, end;
+	/* Whether some argument of it fits @globs. */
+	bool (*fits)(const struct bj_danger_use *use, const char *globs);
+	const void *ctx;
+	uint32_t node;
+};
+
+/* Add a hit of every rule of the user on @use. */
+void bj_danger_extra(const struct bj_danger_pass *pass, const struct bj_danger_use *use);
 
 /* Check constant text that @tree hands to an interpreter at @node as a script of its own; hits are
  * reported at @node. Text inside text inside text ends at a fixed depth, and all nested text of

@@ -41,19 +41,21 @@ void bj_danger_special(const struct bj_danger_pass *pass, enum bj_language langu
 			bj_danger_hit(pass, keys[i].rule, start, end);
 }
 
-void bj_danger_extra(const struct bj_danger_pass *pass, enum bj_language language, const char *name,
-		     size_t start, size_t end)
+void bj_danger_extra(const struct bj_danger_pass *pass, const struct bj_danger_use *use)
 {
 	for (size_t i = 0; i < pass->n_extra; i++) {
 		const struct bj_call_rule *rule = &pass->extra[i];
 
 		if (rule->rule.language != BJ_RULE_ANY &&
-		    rule->rule.language != (enum bj_rule_language)language)
+		    rule->rule.language != (enum bj_rule_language)use->language)
 			continue;
-		if (!bj_danger_globs(rule->call, name, strlen(name)))
+		if (rule->import != use->import ||
+		    !bj_danger_globs(rule->call, use->name, strlen(use->name)) ||
+		    (rule->argument && !use->fits(use, rule->argument)))
 			continue;
-		bj_findings_add(pass->findings, &rule->rule, pass->nested ? pass->start : start,
-				pass->nested ? pass->end : end, NULL);
+		bj_findings_add(pass->findings, &rule->rule,
+				pass->nested ? pass->start : use->start,
+				pass->nested ? pass->end : use->end, NULL);
 	}
 }
 

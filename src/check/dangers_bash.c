@@ -61,6 +61,17 @@ static void match_hidden_name(const struct bj_sh_pass *p, const struct bj_sh_com
 		special(p, "glob-command", c->node);
 }
 
+static bool some_word_fits(const struct bj_danger_use *use, const char *globs)
+{
+	const struct bj_sh_pass *p = use->ctx;
+	const struct bj_sh_command *c = &p->sh->commands[use->node];
+
+	for (uint32_t i = c->fields; i < c->fields + c->n_fields; i++)
+		if (bj_danger_globs(globs, p->sh->fields[i].s, p->sh->fields[i].len))
+			return true;
+	return false;
+}
+
 static void match_command(const struct bj_sh_pass *p, const struct bj_sh_command *c)
 {
 	if (!c->name[0])
@@ -74,8 +85,16 @@ static void match_command(const struct bj_sh_pass *p, const struct bj_sh_command
 		special(p, "tmp-command", c->node);
 	if (!c->extra)
 		match_words(p, c);
-	bj_danger_extra(p->pass, BJ_LANG_BASH, c->name, p->tree->nodes[c->node].start,
-			p->tree->nodes[c->node].end);
+
+	const struct bj_danger_use use = { .language = BJ_LANG_BASH,
+					   .name = c->name,
+					   .start = p->tree->nodes[c->node].start,
+					   .end = p->tree->nodes[c->node].end,
+					   .fits = some_word_fits,
+					   .ctx = p,
+					   .node = (uint32_t)(c - p->sh->commands) };
+
+	bj_danger_extra(p->pass, &use);
 }
 
 static void match_redirect(const struct bj_sh_pass *p, uint32_t node)

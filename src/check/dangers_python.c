@@ -170,6 +170,34 @@ static void match_name(const struct python *p, const struct bj_py_text *name, en
 	}
 }
 
+static bool some_argument_fits(const struct bj_danger_use *use, const char *globs)
+{
+	const struct python *p = use->ctx;
+	const uint32_t args = use->node ? bj_node_field(p->tree, use->node, PYF_ARGUMENTS) : 0;
+	uint32_t c = args ? bj_node_child(p->tree, args) : 0;
+
+	for (; c; c = p->tree->nodes[c].next)
+		if (fits_text(p, c, globs))
+			return true;
+	return false;
+}
+
+/* @call is 0 for a name that is only handed on, and for an import. */
+static void match_extra(const struct python *p, const struct bj_py_text *name, bool import,
+			uint32_t call, uint32_t at)
+{
+	const struct bj_danger_use use = { .language = BJ_LANG_PYTHON,
+					   .name = name->s,
+					   .import = import,
+					   .start = p->tree->nodes[at].start,
+					   .end = p->tree->nodes[at].end,
+					   .fits = some_argument_fits,
+					   .ctx = p,
+					   .node = call };
+
+	bj_danger_extra(p->pass, &use);
+}
+
 static void match_set(const struct python *p, const struct bj_py_set *set, enum bj_danger_on on,
 		      uint32_t call, uint32_t at)
 {
@@ -184,9 +212,8 @@ static void match_set(const struct python *p, const struct bj_py_set *set, enum 
 		const struct bj_py_text *name = bj_py_text(p->py, set->v[i].ref);
 
 		match_name(p, name, on, call, at);
-		if (on == BJ_ON_CALL)
-			bj_danger_extra(p->pass, BJ_LANG_PYTHON, name->s, p->tree->nodes[at].start,
-					p->tree->nodes[at].end);
+		if (on == BJ_ON_CALL || on == BJ_ON_IMPORT)
+			match_extra(p, name, on == BJ_ON_IMPORT, call, at);
 	}
 }
 

@@ -67,11 +67,13 @@ struct bj_modules {
 void bj_modules_add(struct bj_modules *modules, const char *name);
 void bj_modules_done(struct bj_modules *modules);
 
-/* A danger rule of the user: a call by its full name. Python: the dotted name after aliases are
- * resolved ("os.system"); Bash: the command word ("shutdown"). */
+/* A danger rule of the user: a call by its full name, or an import. Python: the dotted name after
+ * aliases are resolved ("os.system"); Bash: the command word ("shutdown"). */
 struct bj_call_rule {
 	struct bj_rule rule;
 	const char *call;
+	const char *argument; /* NULL, or what some constant argument must fit */
+	bool import;          /* @call is a module that Python brings in */
 };
 
 /* The syntax tree of one script: parsed once, read by both layers below. */

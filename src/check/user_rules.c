@@ -21,7 +21,8 @@ struct reader {
 /* The values of one rule; NULL where the key is missing. */
 struct raw_rule {
 	const yaml_node_t *node;
-	const char *id, *severity, *message, *language, *pattern, *call, *positive, *negative;
+	const char *id, *severity, *message, *language, *pattern, *call, *import, *argument;
+	const char *positive, *negative;
 };
 
 #define KEY(name)                                                                                  \
@@ -32,8 +33,8 @@ struct raw_rule {
 static const struct {
 	const char *name;
 	size_t offset;
-} KEYS[] = { KEY(id),      KEY(severity), KEY(message),  KEY(language),
-	     KEY(pattern), KEY(call),     KEY(positive), KEY(negative) };
+} KEYS[] = { KEY(id),   KEY(severity), KEY(message),  KEY(language), KEY(pattern),
+	     KEY(call), KEY(import),   KEY(argument), KEY(positive), KEY(negative) };
 
 static uint32_t line_of(const yaml_node_t *node)
 {
@@ -146,7 +147,7 @@ static int add_secret(struct reader *r, const struct raw_rule *raw)
 	struct bj_user_rules *rules = r->rules;
 	struct bj_secret_rule *rule = &rules->secrets[rules->n_secrets];
 
-	if (!raw->pattern || raw->call)
+	if (!raw->pattern || raw->call || raw->import || raw->argument)
 		return bad(r, raw->node, "a secret rule needs a pattern and no call", raw->id);
 
 	const int status = fill_rule(r, raw, "secrets", &rule->rule);
@@ -163,16 +164,26 @@ static int add_call(struct reader *r, const struct raw_rule *raw)
 {
 	struct bj_call_rule *rule = &r->rules->calls[r->rules->n_calls];
 
-	if (!raw->call || !raw->call[0] || raw->pattern)
-		return bad(r, raw->node, "a danger rule needs a call and no pattern", raw->id);
+	const char *name = raw->call ? raw->call : raw->import;
+
+	if (!name || !name[0] || raw->pattern || (raw->call && raw->import))
+		return bad(r, raw->node, "a danger rule needs a call or an import, and no pattern",
+			   raw->id);
 	if (!raw->language)
 		return bad(r, raw->node, "a danger rule needs a language", raw->id);
+	if (raw->import && (strcmp(raw->language, "python") != 0 || raw->argument))
+		return bad(r, raw->node, "an import is of language python and has no argument",
+			   raw->id);
+	if (raw->argument && !raw->argument[0])
+		return bad(r, raw->node, "the argument is empty", raw->id);
 
 	const int status = fill_rule(r, raw, "dangers", &rule->rule);
 
 	if (status < 0)
 		return status;
-	rule->call = raw->call;
+	rule->call = name;
+	rule->argument = raw->argument;
+	rule->import = raw->import != NULL;
 	r->rules->n_calls++;
 	return 0;
 }

@@ -16,6 +16,11 @@
  *	    severity: high
  *	    message: Deletes a file
  *	    call: os.remove
+ *	    argument: "/etc?*"       # optional: some constant argument
+ *	  - id: no-pandas
+ *	    language: python
+ *	    message: Uses pandas
+ *	    import: pandas|pandas.?*
  *
  * "positive" and "negative" examples are optional; those of a secret rule are tried at once. */
 struct bj_user_rules {

@@ -273,3 +273,30 @@ def test_a_passphrase_is_a_password():
     for value, found in (("correct-horse-battery", True), ("db-password-name", False), ("hunter2", True)):
         _, report = check_json(f'password = "{value}"\n', "python", "--no-syntax")
         assert bool(report["findings"]) == found, value
+
+
+def test_user_rules_know_imports_arguments_and_languages(tmp_path):
+    """VALD-04: a module, a constant argument, a word of a command; and what is wrong, by its line."""
+    rules = tmp_path / "rules.yaml"
+    rules.write_text("""dangers:
+  - {id: no-bs4, language: python, message: No scraping, import: "bs4|selenium*"}
+  - {id: no-etc, language: python, severity: critical, message: Not there, call: os.listdir, argument: "/etc*"}
+  - {id: no-prod, language: bash, severity: medium, message: Not in production, call: kubectl, argument: "*prod*"}
+""")
+    for text, language, found in (
+            ("import bs4 as b\n", "python", "no-bs4"), ("from selenium.webdriver import Chrome\n", "python", "no-bs4"),
+            ("import bs40\n", "python", None), ("from os import listdir as l\nl('/etc/ssl')\n", "python", "no-etc"),
+            ("import os\nos.listdir('x')\n", "python", None), ("kubectl -n my-prod get pods\n", "bash", "no-prod"),
+            ("kubectl get pods\n", "bash", None)):
+        _, report = check_json(text, language, "--no-syntax", "--rules", str(rules))
+        own = {f["rule"] for f in report["findings"] if f["rule"].startswith("no-")}
+        assert own == ({found} if found else set()), text
+    for rule, message in (
+            ("{id: a, language: bash, message: m, import: x}", "an import is of language python"),
+            ("{id: a, language: python, message: m}", "needs a call or an import"),
+            ("{id: a, language: python, message: m, call: x, import: y}", "needs a call or an import"),
+            ("{id: a, language: python, message: m, call: x, argument: ''}", "the argument is empty"),
+            ("{id: a, language: python, message: m, call: x, when: y}", "unknown key of a rule: when")):
+        rules.write_text("dangers:\n  - " + rule + "\n")
+        code, _, err = check("--rules", str(rules), "-l", "python", "-", text=b"")
+        assert code == 125 and f"{rules}:2: " in err and message in err, err

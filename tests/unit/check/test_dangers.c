@@ -300,8 +300,6 @@ static void rules_of_the_user_are_found(void **state)
 	bj_tree_free(tree);
 }
 
-/* Text of @size bytes: @head, then @unit over and over. */
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {

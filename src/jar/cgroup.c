@@ -194,6 +194,15 @@ int bj_cgroup_join(const struct bj_cgroup *cg, struct bj_err *err)
 	return 0;
 }
 
+void bj_cgroup_joined(struct bj_cgroup *cg)
+{
+	for (int h = 0; h < BJ_HIER_COUNT; h++) {
+		if (cg->tasks[h] >= 0)
+			close(cg->tasks[h]);
+		cg->tasks[h] = -1;
+	}
+}
+
 uint64_t bj_cgroup_population(const struct bj_cgroup *cg)
 {
 	return bj_cgfile_read_number(

@@ -86,6 +86,9 @@ int bj_cgroup_birth_fd(const struct bj_cgroup *cg);
 /* Move the calling process into what bj_cgroup_birth_fd() does not cover (v1 hierarchies). */
 int bj_cgroup_join(const struct bj_cgroup *cg, struct bj_err *err);
 
+/* Nobody will join any more: give back the descriptors for it. */
+void bj_cgroup_joined(struct bj_cgroup *cg);
+
 /* A descriptor that becomes readable when a v1 jar ran out of memory; -1 on v2, where the kernel
  * ends the whole jar by itself. Borrowed. */
 int bj_cgroup_oom_fd(const struct bj_cgroup *cg);

@@ -272,6 +272,8 @@ static void sealed(struct bj_jar *jar)
 		return;
 	}
 	jar->sealed = true;
+	if (jar->cgroup)
+		bj_cgroup_joined(jar->cgroup);
 	if (jar->warm) {
 		/* A Bash is started only now, and says itself when it waits. */
 		if (jar->language == BJ_LANG_PYTHON)

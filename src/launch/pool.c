@@ -280,7 +280,9 @@ static uint64_t refill(struct launcher *l, const struct stock *s, enum pool_kind
 
 	if (target == 0 || (is_python(kind) && !zygote_keep(l, kind)))
 		return 0;
-	if (have >= target || s->coming[kind] >= BUILD_AT_ONCE)
+	/* The last places are for runs. */
+	if (have >= target || s->coming[kind] >= BUILD_AT_ONCE ||
+	    l->n_live >= l->n_slots - l->n_slots / 8)
 		return 0;
 	if (now < p->rest_until)
 		return p->rest_until;

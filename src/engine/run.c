@@ -557,6 +557,7 @@ int bj_resume(struct belljar *bj, const char *id, const struct bj_spec *hooks,
 	held.spec.cancel_fd = hooks ? hooks->cancel_fd : -1;
 	held.spec.on_event = hooks ? hooks->on_event : NULL;
 	held.spec.event_ctx = hooks ? hooks->event_ctx : NULL;
+	held.spec.samples = hooks && hooks->samples;
 	if (r == 0)
 		r = still_holds(bj, &held.spec, err);
 	if (r == 0)

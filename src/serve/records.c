@@ -116,6 +116,26 @@ bool bj_records_execution(struct bj_service *s, const struct bj_request *req, co
 	return found;
 }
 
+/* Whoever decides wants to know what changed: add the script that was approved last. */
+static void add_last_approved(const struct bj_generation *g, json_t *record)
+{
+	json_t *question = json_object_get(record, "question");
+	const char *language = json_string_value(json_object_get(record, "language"));
+
+	if (!json_is_object(question) || !language)
+		return;
+
+	const struct bj_spec like = {
+		.name = json_string_value(json_object_get(record, "name")),
+		.tenant = json_string_value(json_object_get(record, "tenant")),
+		.tool = json_string_value(json_object_get(record, "tool")),
+		.language = (enum bj_language)bj_language_from_name(language),
+	};
+	AUTO_FREE char *last = bj_approval_last(&g->bj->record, &like);
+
+	json_object_set_new(question, "last_approved", last ? json_string(last) : json_null());
+}
+
 void bj_records_show(struct bj_service *s, const struct bj_request *req, const char *id,
 		     struct bj_answer *answer)
 {
@@ -127,6 +147,7 @@ void bj_records_show(struct bj_service *s, const struct bj_request *req, const c
 
 	json_t *record = find(g, req, id, &err);
 
+	add_last_approved(g, record);
 	bj_service_leave(s, g);
 	if (record)
 		answer_json(answer, 200, record);

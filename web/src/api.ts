@@ -67,7 +67,17 @@ export interface Execution {
 	tool?: string | null;
 	script?: string | null;
 	result?: Result | null;
-	approval?: { rule?: string | null; last_approved?: string | null } | null;
+}
+
+/** All that is kept of a run. */
+export interface FullRecord extends Omit<Execution, "result"> {
+	actor: string | null;
+	tool: string | null;
+	name: string | null;
+	effective_risk: string;
+	result: Result | null;
+	script: string | null;
+	question: { rule: string | null; asked_ms: number; expires_ms: number; decided_ms: number | null; last_approved?: string | null } | null;
 }
 
 /** The service said no. */
@@ -121,6 +131,8 @@ export function listRuns(query: Record<string, string>): Promise<{ executions: E
 }
 
 export const runPath = (id: string): string => `/v1/executions/${encodeURIComponent(id)}`;
+
+export const getRecord = (id: string): Promise<FullRecord> => get(`/v1/history/${encodeURIComponent(id)}`);
 
 export interface Listener {
 	onOutput(stream: "stdout" | "stderr", text: string): void;

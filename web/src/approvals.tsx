@@ -1,46 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
 // The runs that wait for a person, each with all that is needed to decide.
 import type { JSX } from "preact";
-import { type Execution, get, listRuns, runPath } from "./api";
+import { type FullRecord, get, getRecord } from "./api";
 import { Decide } from "./decide";
 import { useNow, usePoll } from "./hooks";
 import { Empty, Fact, Failure, Risk } from "./marks";
 import { Changes, Script } from "./script";
-import { ago } from "./text";
+import { ago, moment } from "./text";
 
 const SHOWN = 20;
 
-async function waiting(): Promise<Execution[]> {
-	const page = await listRuns({ state: "pending", limit: String(SHOWN) });
-	return Promise.all(page.executions.map((x) => get<Execution>(runPath(x.id))));
+async function waiting(): Promise<FullRecord[]> {
+	const page = await get<{ executions: { id: string }[] }>(`/v1/history?state=pending&limit=${SHOWN}`);
+	return Promise.all(page.executions.map((x) => getRecord(x.id)));
 }
 
-function Case({ run, now, onDone }: { run: Execution; now: number; onDone: () => void }): JSX.Element {
-	const approval = run.approval;
-	const result = run.result;
+/** What a person needs to know before deciding: who asks, why it waits, what changed, the script. */
+export function Case({ run }: { run: FullRecord }): JSX.Element {
+	const findings = run.result?.findings ?? [];
+	const reasons = run.result?.risk.reasons ?? [];
 	return (
-		<article class="case">
-			<div class="bar">
-				<h2><a href={`#/runs/${run.id}`}>{run.tool ?? run.language} <code>{run.id.slice(0, 12)}</code></a></h2>
-				{result && <Risk level={result.risk.effective ?? result.risk.level} />}
-				<span class="muted">{ago(run.created_ms, now)}</span>
-				<span class="grow" />
-				<Decide run={run} onDone={onDone} />
-			</div>
+		<>
 			<dl class="facts">
 				{run.actor && <Fact name="Asked by">{run.actor}</Fact>}
 				{run.tenant && <Fact name="Tenant">{run.tenant}</Fact>}
-				{approval?.rule && <Fact name="Rule">{approval.rule}</Fact>}
-				{result && result.risk.reasons.length > 0 && <Fact name="Why">{result.risk.reasons.join("; ")}</Fact>}
+				{run.tool && <Fact name="Tool">{run.tool}</Fact>}
+				{run.question?.rule && <Fact name="Rule"><code>{run.question.rule}</code></Fact>}
+				{run.question && <Fact name="Expires">{moment(run.question.expires_ms)}</Fact>}
+				{reasons.length > 0 && <Fact name="Why">{reasons.join("; ")}</Fact>}
 			</dl>
-			{approval?.last_approved && run.script && (
+			{run.question?.last_approved && run.script && (
 				<section class="panel">
-					<header><h3>Since the version approved last</h3></header>
-					<Changes before={approval.last_approved} after={run.script} />
+					<header><h2>Since the version approved last</h2></header>
+					<Changes before={run.question.last_approved} after={run.script} />
 				</section>
 			)}
-			{run.script && <Script text={run.script} language={run.language} findings={result?.findings ?? []} />}
-		</article>
+			{run.script && <Script text={run.script} language={run.language} findings={findings} />}
+		</>
 	);
 }
 
@@ -52,7 +48,18 @@ export function Approvals(): JSX.Element {
 			<div class="bar"><h1>Approvals</h1></div>
 			<Failure text={error} />
 			{value && value.length === 0 && <Empty>Nothing waits for a decision.</Empty>}
-			{value?.map((run) => <Case key={run.id} run={run} now={now} onDone={again} />)}
+			{value?.map((run) => (
+				<article class="case" key={run.id} aria-label={`Run ${run.id.slice(0, 12)}`}>
+					<div class="bar">
+						<h2><a href={`#/runs/${run.id}`}>{run.tool ?? run.language} <code>{run.id.slice(0, 12)}</code></a></h2>
+						<Risk level={run.effective_risk} />
+						<span class="muted">{ago(run.created_ms, now)}</span>
+						<span class="grow" />
+						<Decide id={run.id} onDone={again} />
+					</div>
+					<Case run={run} />
+				</article>
+			))}
 		</>
 	);
 }

@@ -8,7 +8,10 @@ import { rowsOf, Table } from "./usage";
 
 export function Audit(): JSX.Element {
 	const { value, error } = usePoll(() => get<unknown>("/v1/audit"), 5000, "audit");
-	const rows = rowsOf(value);
+	const rows = rowsOf(value).map(({ seq, time, kind, data }) => ({
+		seq, time, kind,
+		what: Object.entries((data ?? {}) as object).map(([k, v]) => `${k} ${typeof v === "object" ? JSON.stringify(v) : String(v)}`).join(" · "),
+	}));
 	return (
 		<>
 			<div class="bar"><h1>Audit</h1></div>

@@ -2,17 +2,17 @@
 // A person decides: approve, or deny with a reason that the agent gets to read.
 import type { JSX } from "preact";
 import { useRef, useState } from "preact/hooks";
-import { ask, type Execution, runPath } from "./api";
+import { ask, runPath } from "./api";
 import { Failure } from "./marks";
 
-export function Decide({ run, onDone }: { run: Execution; onDone: () => void }): JSX.Element {
+export function Decide({ id, onDone }: { id: string; onDone: () => void }): JSX.Element {
 	const [error, setError] = useState<string>();
 	const [busy, setBusy] = useState(false);
 	const [reason, setReason] = useState("");
 	const dialog = useRef<HTMLDialogElement>(null);
 	const send = (what: "approve" | "deny", body: object): void => {
 		setBusy(true);
-		ask("POST", `${runPath(run.id)}/${what}`, body).then(onDone, (e: Error) => setError(e.message))
+		ask("POST", `${runPath(id)}/${what}`, body).then(onDone, (e: Error) => setError(e.message))
 			.finally(() => setBusy(false));
 		dialog.current?.close();
 	};
@@ -21,12 +21,12 @@ export function Decide({ run, onDone }: { run: Execution; onDone: () => void }):
 			<Failure text={error} />
 			<button type="button" class="primary" disabled={busy} onClick={() => send("approve", {})}>Approve</button>
 			<button type="button" class="danger" disabled={busy} onClick={() => dialog.current?.showModal()}>Deny…</button>
-			<dialog ref={dialog} aria-labelledby={`deny-${run.id}`}>
+			<dialog ref={dialog} aria-labelledby={`deny-${id}`}>
 				<form method="dialog" onSubmit={(e) => {
 					e.preventDefault();
 					send("deny", { reason });
 				}}>
-					<h2 id={`deny-${run.id}`}>Deny this run</h2>
+					<h2 id={`deny-${id}`}>Deny this run</h2>
 					<label>Reason, which the agent gets to read
 						<textarea required maxLength={500} rows={3} value={reason} onInput={(e) => setReason(e.currentTarget.value)} />
 					</label>

@@ -2,7 +2,8 @@
 // One run: how it stands, its script, its output as it comes, what it used.
 import type { JSX } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
-import { ask, type Execution, get, type Result, runPath, watch } from "./api";
+import { Case } from "./approvals";
+import { ask, type Execution, type FullRecord, get, getRecord, type Result, runPath, watch } from "./api";
 import { Decide } from "./decide";
 import { useNow } from "./hooks";
 import { Fact, Failure, Risk, State } from "./marks";
@@ -76,17 +77,21 @@ function Isolation({ result }: { result: Result }): JSX.Element {
 
 export function Run({ id }: { id: string }): JSX.Element {
 	const [run, setRun] = useState<Execution>();
+	const [record, setRecord] = useState<FullRecord>();
 	const [error, setError] = useState<string>();
 	const [samples, setSamples] = useState<Samples>({ cpu: [], memory: [] });
 	const [round, setRound] = useState(0);
 	const lines = useMemo(() => new Lines(), [id, round]);
 	const now = useNow();
 
-	const load = (): Promise<void> =>
-		get<Execution>(runPath(id)).then((x) => {
+	const load = (): Promise<void> => {
+		// A service that keeps no records has no more than the run.
+		getRecord(id).then(setRecord, () => undefined);
+		return get<Execution>(runPath(id)).then((x) => {
 			setRun(x);
 			setError(undefined);
 		}, (e: Error) => setError(e.message));
+	};
 
 	useEffect(() => {
 		void load();
@@ -102,7 +107,9 @@ export function Run({ id }: { id: string }): JSX.Element {
 
 	if (!run) return <><h1>Run</h1><Failure text={error} /></>;
 	const live = !ENDED.includes(run.state);
-	const result = run.result;
+	const result = run.result ?? record?.result;
+	const script = record?.script;
+	const shown = { ...run, tool: record?.tool ?? null, actor: record?.actor ?? null, result: result ?? null };
 	const limits = result?.meta.resource_limits.effective;
 	return (
 		<>
@@ -117,8 +124,9 @@ export function Run({ id }: { id: string }): JSX.Element {
 				)}
 			</div>
 			<Failure text={error} />
-			<Facts run={run} now={now} />
-			{run.state === "pending" && <Decide run={run} onDone={() => setRound(round + 1)} />}
+			<Facts run={shown} now={now} />
+			{run.state === "pending" && <Decide id={id} onDone={() => setRound(round + 1)} />}
+			{run.state === "pending" && record && <Case run={record} />}
 			{result?.error && <p class="verdict">{result.error}</p>}
 			<div class="columns">
 				<div>
@@ -132,7 +140,7 @@ export function Run({ id }: { id: string }): JSX.Element {
 					)}
 				</div>
 				<div>
-					{run.script ? <Script text={run.script} language={run.language} findings={result?.findings ?? []} />
+					{run.state === "pending" ? null : script ? <Script text={script} language={run.language} findings={result?.findings ?? []} />
 						: <NoScript result={result} />}
 					{result && <Isolation result={result} />}
 				</div>

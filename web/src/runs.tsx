@@ -32,7 +32,7 @@ function Row({ run, now }: { run: Execution; now: number }): JSX.Element {
 			<td><a class="row-link" href={`#/runs/${run.id}`}><State run={run} /></a></td>
 			<td><code>{run.id.slice(0, 12)}</code></td>
 			<td>{run.language}</td>
-			<td class="wide">{run.tool ?? run.actor ?? "–"}</td>
+			<td class="wide">{run.tenant ?? "local"}</td>
 			<td title={moment(run.created_ms)}>{ago(run.created_ms, now)}</td>
 			<td class="num">{live ? milliseconds(Math.max(0, now - (run.started_ms ?? now))) : milliseconds(run.duration_ms)}</td>
 			<td class="num wide">{milliseconds(run.cpu_ms)}</td>
@@ -68,7 +68,7 @@ export function Runs(): JSX.Element {
 						<thead>
 							<tr>
 								<th scope="col">State</th><th scope="col">Run</th><th scope="col">Language</th>
-								<th scope="col" class="wide">From</th><th scope="col">Started</th><th scope="col" class="num">Time</th>
+								<th scope="col" class="wide">Tenant</th><th scope="col">Started</th><th scope="col" class="num">Time</th>
 								<th scope="col" class="num wide">CPU</th><th scope="col" class="num wide">Memory</th>
 							</tr>
 						</thead>

@@ -4,7 +4,7 @@ import type { JSX } from "preact";
 import { get } from "./api";
 import { usePoll } from "./hooks";
 import { Empty, Failure } from "./marks";
-import { bytes, count } from "./text";
+import { bytes, count, visible } from "./text";
 
 type Row = Record<string, unknown>;
 
@@ -22,7 +22,7 @@ export function show(name: string, value: unknown): string {
 		if (name.includes("cost")) return value.toFixed(4);
 		return Number.isInteger(value) ? count(value) : value.toFixed(2);
 	}
-	return typeof value === "string" ? value : JSON.stringify(value);
+	return visible(typeof value === "string" ? value : JSON.stringify(value));
 }
 
 export function Table({ rows, caption }: { rows: Row[]; caption: string }): JSX.Element {

@@ -49,6 +49,8 @@
 #include <sys/wait.h>
 
 /* Each jar costs the launcher about eight descriptors; the table is no larger than that allows. */
+#define END_NS UINT64_C(10000000000) /* for jars to end, when all must */
+
 enum { MAX_JARS = 4096, FDS_PER_JAR = 16, EVENTS_AT_ONCE = 64 };
 
 /* What making, joining, ending and measuring a jar takes. */
@@ -490,7 +492,7 @@ static int wait_events(struct launcher *l, struct epoll_event *events, uint64_t 
  * the rest along. */
 static void end_all(struct launcher *l)
 {
-	const uint64_t limit = bj_clock_now() + BJ_JAR_BUILD_NS;
+	const uint64_t limit = bj_clock_now() + END_NS;
 	struct epoll_event events[EVENTS_AT_ONCE];
 
 	epoll_ctl(l->epoll, EPOLL_CTL_DEL, l->control, NULL);

@@ -21,7 +21,7 @@ enum {
 	ZYGOTE_RUNS = 5000,   /* then a new one: its slots share one address layout */
 	MAX_FAILURES = 3,     /* in a row: every run is cold for a while */
 	MAX_COMPLAINTS = 3,   /* in a row: it is sick */
-	MAX_START_BUILDS = 6, /* times the time to build a jar: it does not come up */
+	MAX_START_BUILDS = 2, /* times the time to build a jar: it does not come up */
 };
 
 static void watch(struct launcher *l, int fd, uint32_t what, enum pool_kind kind)

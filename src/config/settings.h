@@ -113,6 +113,8 @@ struct bj_settings {
 	uint64_t docker_timeout_ms;            /* docker.timeout */
 	char *state_dir;                       /* state_dir; NULL: chosen by who runs it */
 	enum bj_store_code store_code;         /* store_code */
+	char *tenant;                          /* tenant; NULL: none */
+	char *trace_endpoint;                  /* trace.endpoint; NULL: none */
 	bool allow_unsafe;                     /* allow_unsafe: lets backend direct run at all */
 	char *log_level;                       /* log_level */
 	struct bj_audit_settings audit;        /* audit.* */

@@ -68,6 +68,8 @@ const struct bj_setting bj_table[] = {
 	{ "store_code", BJ_T_CHOICE, AT(store_code), .choices = STORES, .value = "on_error",
 	  .env = "SANDBOX_STORE_CODE",
 	  .help = "When the text of a script is kept with its result. never keeps only its hash." },
+	{ "tenant", BJ_T_NAME, .optional = true, AT(tenant), .value = "",
+	  .help = "The tenant that runs without an API key count for. Empty: none, and no quota." },
 	{ "allow_unsafe", BJ_T_BOOL, AT(allow_unsafe), .value = "false",
 	  .help = "Let the backend direct run, which seals nothing off." },
 	{ "log_level", BJ_T_WORD, AT(log_level), .choices = LEVELS, .value = "warn",
@@ -236,6 +238,10 @@ const struct bj_setting bj_table[] = {
 	  .help = "For whom it holds: the same tenant through the same tool, the same tenant "
 		  "through any door, or everybody." },
 
+	{ "trace.endpoint", BJ_T_NAME, .optional = true, AT(trace_endpoint), .value = "",
+	  .env = "OTEL_EXPORTER_OTLP_ENDPOINT",
+	  .help = "Where the service sends traces: a collector of OTLP over HTTP, such as "
+		  "http://127.0.0.1:4318. Empty: nowhere." },
 	{ "price.run", BJ_T_COUNT, AT(price.run), 0, 1000000000, .value = "0",
 	  .help = "What a run costs, in millionths of the currency. 0: nothing." },
 	{ "price.cpu_second", BJ_T_COUNT, AT(price.cpu_second), 0, 1000000000, .value = "0",

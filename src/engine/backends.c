@@ -226,9 +226,13 @@ int bj_engine_ready(struct belljar *bj, struct bj_err *err)
 {
 	int r = 0;
 
-	for (int i = 0; r == 0 && i < BJ_ENGINE_PROCESSES; i++)
+	for (int i = 0; r == 0 && i < BJ_ENGINE_PROCESSES; i++) {
+		unsigned int swept = 0;
+
 		if (bj->process[i])
-			r = bj_process_ready(bj->process[i], NULL, err);
+			r = bj_process_ready(bj->process[i], &swept, err);
+		bj->swept += swept;
+	}
 	return r;
 }
 

@@ -210,6 +210,7 @@ void bj_spec_init(const struct belljar *bj, enum bj_language language, struct bj
 		.cancel_fd = -1,
 		.seccomp = bj->filter ? bj->filter->data : NULL,
 		.seccomp_size = bj->filter ? bj->filter->size : 0,
+		.tenant = bj->settings->tenant,
 	};
 }
 

@@ -53,6 +53,12 @@ static bool is_plain_id(const struct bj_spec *spec)
 				       "0123456789-_") == (size_t)(end - spec->id);
 }
 
+static void step(const struct bj_spec *spec, const char *name)
+{
+	if (spec->on_step)
+		spec->on_step(spec->event_ctx, name);
+}
+
 static void hash_script(const struct bj_spec *spec, char hex[65])
 {
 	unsigned char hash[crypto_hash_sha256_BYTES];
@@ -270,6 +276,8 @@ static int may_begin(struct belljar *bj, const struct bj_spec *spec, struct bj_r
 	/* A person who is asked sees what was found. */
 	take_report(report, r);
 
+	step(spec, "approve");
+
 	int rc = bj_gate_ask(bj, spec, r, &answer, err);
 
 	if (rc == 0 && r->state == BJ_PENDING)
@@ -289,6 +297,8 @@ static int may_begin(struct belljar *bj, const struct bj_spec *spec, struct bj_r
 static int check_and_run(struct belljar *bj, const struct bj_spec *spec, struct bj_result *r,
 			 struct bj_err *ret_failed, struct bj_err *err)
 {
+	step(spec, "check");
+
 	const struct bj_check_request request = check_request(bj, spec);
 	struct bj_report report = { 0 };
 	struct bj_verdict verdict = { 0 };
@@ -303,6 +313,7 @@ static int check_and_run(struct belljar *bj, const struct bj_spec *spec, struct 
 			return rc;
 	}
 
+	step(spec, "run");
 	/* The checker could not read all of it: the interpreter is asked, and nothing runs. */
 	struct bj_spec ask = *spec;
 
@@ -390,6 +401,7 @@ static int keep_result(struct belljar *bj, const struct bj_spec *spec, struct bj
 	if (!bj->record.archive || spec->check_only)
 		return 0;
 
+	step(spec, "record");
 	bj_ledger_price(bj, result);
 
 	const bool kept = keep_artifacts(bj, spec, result, spool, files, &artifact);

@@ -14,6 +14,7 @@
 #include "serve/auth.h"
 #include "serve/order.h"
 #include "serve/service.h"
+#include "spec/names.h"
 
 #include <errno.h>
 #include <sodium.h>
@@ -34,6 +35,7 @@ struct job {
 	struct bj_caller caller;
 	bool resumed; /* it waited for a person, and the records hold its order */
 	bool queued;  /* the records say so already */
+	struct bj_trace trace;
 };
 
 static void job_done(struct job *job)
@@ -91,6 +93,33 @@ static void end_without_turn(struct job *job, int code)
 							  : BJ_CAUSE_INFRASTRUCTURE,
 				  NO_TURN[i].text);
 	bj_execution_end(job->x, NULL, NO_TURN[i].problem, NO_TURN[i].text);
+}
+
+static void on_step(void *ctx, const char *name)
+{
+	struct job *job = ctx;
+
+	bj_trace_step(&job->trace, name);
+}
+
+/* Where the time of this request went. */
+static void send_trace(struct job *job, const struct bj_result *result)
+{
+	struct bj_trace *t = &job->trace;
+	const struct bj_spec *spec = &job->order.spec;
+
+	if (!job->service->tracer || !t->begin_ns)
+		return;
+	snprintf(t->run, sizeof(t->run), "%s", spec->id);
+	snprintf(t->tenant, sizeof(t->tenant), "%s", spec->tenant ? spec->tenant : "");
+	snprintf(t->route, sizeof(t->route), "/v1/executions");
+	t->language = bj_language_name(spec->language);
+	t->backend = result ? bj_backend_name(result->runtime) : NULL;
+	t->cause = result && result->cause ? bj_cause_name(result->cause) : NULL;
+	t->status = !result || result->cause == BJ_CAUSE_INFRASTRUCTURE ? 500
+		    : result->cause == BJ_CAUSE_QUOTA                   ? 429
+									: 200;
+	bj_tracer_send(job->service->tracer, t);
 }
 
 /* Who asks goes with the run. The job owns the names: it may have moved to another thread. */
@@ -158,6 +187,8 @@ static void run(struct job *job)
 		return;
 	}
 
+	bj_trace_step(&job->trace, "queue");
+
 	const int turn = bj_turns_enter(s->turns, spec->tenant, bj_hangup_fd(job->hangup), &place);
 
 	if (turn < 0) {
@@ -169,6 +200,7 @@ static void run(struct job *job)
 	bj_metrics_wait(&s->metrics, place.began - came);
 	spec->cancel_fd = bj_hangup_fd(job->hangup);
 	spec->on_event = on_event;
+	spec->on_step = on_step;
 	spec->event_ctx = job;
 	spec->samples = true;
 	bj_execution_begin(job->x);
@@ -181,6 +213,7 @@ static void run(struct job *job)
 		bj_metrics_run(&s->metrics, result);
 	bj_execution_end(job->x, result, problem_of(&err), err.msg);
 	bj_runs_ended(s->runs, job->x);
+	send_trace(job, result);
 	if (job->ret)
 		*job->ret = result;
 	else
@@ -457,6 +490,9 @@ void bj_execute_post(struct bj_service *service, const struct bj_request *reques
 	__attribute__((cleanup(job_done))) struct job job = { .service = service,
 							      .order.stdin_fd = -1 };
 	const enum mode mode = mode_of(request);
+
+	if (service->tracer)
+		bj_trace_begin(&job.trace, request->header(request->ctx, "traceparent"));
 
 	if (read_order(service, request, &job, answer) < 0 ||
 	    take_hangup(&job, request, mode, answer) < 0)

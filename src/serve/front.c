@@ -18,6 +18,7 @@
 #include "jar/creds.h"
 #include "serve/channel.h"
 #include "serve/http.h"
+#include "serve/reload.h"
 
 #include <errno.h>
 #include <linux/capability.h>
@@ -34,6 +35,7 @@ struct front {
 	struct bj_listen *listen;
 	struct bj_archive *archive; /* NULL: runs are not recorded */
 	bool open;
+	struct bj_buf settings; /* in force, for comparing; holds secrets */
 };
 
 /* No capability can come back: not by exec, since there are no new privileges and the bounding
@@ -99,6 +101,12 @@ static int take_engine(struct front *f, struct bj_settings *settings_take,
 	if (r < 0)
 		return r;
 	r = bj_engine_ready(bj, err);
+	/* Made once: runs under way hold on to it. */
+	if (r == 0 && !f->service.tracer)
+		r = bj_tracer_new(bj->settings->trace_endpoint, &f->service.metrics.spans_sent,
+				  &f->service.metrics.spans_dropped, &f->service.tracer, err);
+	if (r == 0 && f->archive)
+		r = bj_reload_note(f->archive->audit, bj->settings, &f->settings, err);
 	if (r < 0) {
 		bj_close(bj);
 		return r;
@@ -123,6 +131,8 @@ static bool handle_message(struct front *f)
 	if (r > 0 && msg.kind == BJ_CHANNEL_STOP) {
 		bj_http_quiesce(&f->http);
 		bj_service_stop(&f->service, msg.grace_ms);
+		if (f->archive)
+			bj_audit_append(f->archive->audit, "service.stop", NULL, NULL);
 		return false;
 	}
 	if (r > 0 && msg.kind == BJ_CHANNEL_ENGINE)

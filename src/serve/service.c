@@ -46,6 +46,7 @@ void bj_service_done(struct bj_service *s)
 	drop(s->current);
 	bj_runs_free(s->runs);
 	bj_turns_free(s->turns);
+	bj_tracer_free(s->tracer);
 	bj_metrics_done(&s->metrics);
 	bj_sessions_free(s->sessions);
 	pthread_mutex_destroy(&s->lock);
@@ -78,6 +79,7 @@ void bj_service_use(struct bj_service *s, struct belljar *bj_take)
 	bj_turns_resize(s->turns, set->concurrency, set->queue);
 	bj_mcp_door_configure(s->mcp, &bj_take->settings->mcp, set->listen);
 	s->metrics.engines++;
+	s->metrics.orphans += bj_take->swept;
 	know_rules(s, bj_take);
 	pthread_mutex_lock(&s->lock);
 

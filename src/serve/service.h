@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/engine.h"
+#include "record/trace.h"
 #include "serve/exchange.h"
 #include "serve/metrics.h"
 #include "serve/runs.h"
@@ -25,6 +26,7 @@ struct bj_service {
 	struct bj_metrics metrics;
 	struct bj_mcp_door *mcp;
 	uint64_t started_unix_ms;
+	struct bj_tracer *tracer;    /* NULL: nobody collects traces */
 	struct bj_archive *archive;  /* borrowed; NULL: runs are not recorded */
 	atomic_ullong refusal_noted; /* monotonic ns, of the last line about a key or quota */
 	uint64_t tended; /* when the records were last looked after; for that thread alone */

@@ -164,7 +164,8 @@ static int write_ending(const struct bj_record *rec, const struct ending *e, str
 	if (r < 0)
 		return r;
 	if (e->result->cause == BJ_CAUSE_REJECTED || e->result->cause == BJ_CAUSE_DENIED ||
-	    e->result->cause == BJ_CAUSE_EXPIRED || e->result->cause == BJ_CAUSE_INFRASTRUCTURE) {
+	    e->result->cause == BJ_CAUSE_EXPIRED || e->result->cause == BJ_CAUSE_QUOTA ||
+	    e->result->cause == BJ_CAUSE_INFRASTRUCTURE) {
 		r = is_known(rec, e->spec->id);
 		if (r == 0)
 			r = bj_record_row(rec, e->spec, e->result, BJ_RUNNING);

@@ -37,29 +37,25 @@ static int check_owner(int fd, const char *path, struct bj_err *err)
 	return 0;
 }
 
-/* What root makes in somebody's directory is that somebody's. */
-static void give_to_owner(int dir, int fd)
+/* In a directory that root shares with the service's user both must read and write what the other
+ * made, without any capability. The directory lets nobody else in, so files need no second lock. */
+static void share(int dir, int fd)
 {
 	struct stat st;
 
-	if (geteuid() == 0 && fstat(dir, &st) == 0 && st.st_uid != 0 &&
-	    fchown(fd, st.st_uid, st.st_gid) < 0)
-		return; /* then its owner is told when it opens the file */
+	if (fstat(dir, &st) == 0 && st.st_mode & 020 && fchmod(fd, 0666) < 0)
+		return; /* then the other one is told when it opens the file */
 }
 
 static int open_below(int top, const char *path, const char *below, struct bj_err *err)
 {
-	const bool made = mkdirat(top, below, 0700) == 0;
-
-	if (!made && errno != EEXIST)
+	if (mkdirat(top, below, 0700) < 0 && errno != EEXIST)
 		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot make %.120s/%s", path, below);
 
 	AUTO_FD int fd = openat(top, below, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
 	if (fd < 0)
 		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot open %.120s/%s", path, below);
-	if (made)
-		give_to_owner(top, fd);
 	return bj_take_fd(&fd);
 }
 
@@ -94,6 +90,6 @@ int bj_state_file(int dir, const char *name, int flags)
 	if (!S_ISREG(st.st_mode))
 		return -EINVAL;
 	if ((flags & O_CREAT) && st.st_size == 0)
-		give_to_owner(dir, fd);
+		share(dir, fd);
 	return bj_take_fd(&fd);
 }

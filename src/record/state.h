@@ -5,8 +5,7 @@
 
 #include <limits.h>
 
-/* The directory of records. Only its owner may enter; what is made in it belongs to its owner,
- * also when root made it. */
+/* The directory of records, as the audit log uses it. Only its owner may enter. */
 
 /* Open the directory, or @below in it, and make what is missing. A directory that others may write
  * to is refused. The descriptor, or negative. */

@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: Apache-2.0
+"""AUDIT: what the service writes down, and what is left of it after sudden deaths."""
+import json
+import os
+import pathlib
+import random
+import signal
+import sqlite3
+import subprocess
+import threading
+import time
+
+import pytest
+
+from serving import BELLJAR, Service
+
+CONFIG = "log_level: info\nstate_dir: {state}\napproval: {{rules: []}}\n{more}"
+
+
+@pytest.fixture
+def state(tmp_path):
+    tmp_path.chmod(0o755)
+    return tmp_path / "state"
+
+
+def start(state, more=""):
+    """A service; its settings are kept beside the state, for when it is gone."""
+    it = Service(config=CONFIG.format(state=state, more=more)).ready()
+    it.settings = str(state.parent / "c.yaml")
+    pathlib.Path(it.settings).write_text(CONFIG.format(state=state, more=more))
+    return it
+
+
+def belljar(*args, config, code=0):
+    done = subprocess.run([BELLJAR, *args, "-c", config], text=True, timeout=60,
+                          capture_output=True)
+    assert done.returncode == code, (args, done.stdout, done.stderr)
+    return done.stdout
+
+
+def lines(config, *args):
+    return [json.loads(x) for x in
+            belljar("audit", "export", *args, config=config).splitlines()]
+
+
+def test_life_of_a_service_is_on_record(state):
+    it = start(state, "limits: {memory: 128MiB}\n")
+    ok = it.run("print(1)").json
+    refused = it.run("password = 'hunter2hunter2'").json
+    pathlib.Path(it.config).write_text(CONFIG.format(state=state, more="limits: {memory: 64MiB}\n"))
+    it.process.send_signal(signal.SIGHUP)
+    it.wait_note("RELOADING=1")
+    it.wait_note("READY=1")
+    it.stop()
+    log = lines(it.settings)
+    kinds = [x["kind"] for x in log]
+    assert kinds == ["audit.begin", "service.start", "run.start", "run.finish", "run.refuse",
+                     "settings.change", "service.stop"]
+    assert log[5]["data"]["changed"] == ["limits.memory"]
+    assert log[2]["data"]["run"] == log[3]["data"]["run"] == ok["id"]
+    assert log[3]["data"]["cause"] == "exited"
+    assert (log[4]["data"]["run"], log[4]["data"]["cause"]) == (refused["id"], "rejected")
+    assert log[2]["data"]["actor"] == f"uid {os.getuid()}"
+    assert "hunter2" not in json.dumps(log)
+    assert belljar("audit", "verify", config=it.settings).startswith("ok: 7 lines")
+    # The head as an anchor, for the public half too.
+    head = json.loads(belljar("audit", "head", config=it.settings))
+    assert head["seq"] == 7 and head["sig"]
+    public = state / "keys/audit.key.pub"
+    belljar("audit", "verify", "--key", str(public), config=it.settings)
+    assert [x["kind"] for x in lines(it.settings, "--from", "6")] == kinds[5:]
+
+
+def test_every_change_is_found_from_the_command_line(state):
+    it = start(state)
+    for _ in range(3):
+        it.run("echo 1", "bash")
+    it.stop()
+    log = state / "audit/audit-000001.jsonl"
+    good = log.read_bytes()
+    rows = good.splitlines(keepends=True)
+    for bad, words in (
+            (good.replace(b"exited", b"timeou"), "was changed"),
+            (b"".join(rows[:3] + rows[4:]), "removed"),
+            (b"".join(rows[:3] + [rows[4], rows[3]] + rows[5:]), "out of order"),
+            (b"".join(rows[:3] + [rows[2]] + rows[3:]), "repeated"),
+            (b"".join(rows[:4]), "cut off"),
+            (b"", "cut off")):
+        log.write_bytes(bad)
+        out = belljar("audit", "verify", config=it.settings, code=1)
+        assert words in out and ("audit-000001.jsonl:" in out or "audit.head" in out)
+        report = [json.loads(x) for x in
+                  belljar("audit", "verify", "--json", config=it.settings, code=1).splitlines()]
+        assert report[-1]["problems"] == len(report) - 1
+    log.write_bytes(good)
+    belljar("audit", "verify", config=it.settings)
+    (state / "audit.head").write_bytes(b"x" * 4096)
+    assert "head" in belljar("audit", "verify", config=it.settings, code=1)
+    for args in ((), ("frob",), ("verify", "show"), ("verify", "--from", "x"),
+                 ("verify", "--key", "/nowhere")):
+        belljar("audit", *args, config=it.settings, code=125)
+
+
+def test_export_follows(state):
+    it = start(state)
+    follow = subprocess.Popen([BELLJAR, "audit", "export", "--follow", "-c", it.settings],
+                              stdout=subprocess.PIPE, text=True)
+    try:
+        assert json.loads(follow.stdout.readline())["kind"] == "audit.begin"
+        run = it.run("echo 1", "bash").json["id"]
+        seen = [json.loads(follow.stdout.readline()) for _ in range(3)]
+        assert [x["kind"] for x in seen] == ["service.start", "run.start", "run.finish"]
+        assert seen[2]["data"]["run"] == run
+    finally:
+        follow.kill()
+        follow.wait()
+        it.stop()
+
+
+def test_rotation_by_the_service(state, tmp_path):
+    """The front is another user by then, and still begins the next file."""
+    script = tmp_path / "x.sh"
+    script.write_text("echo 1\n")
+    it = start(state, "audit: {max_size: 4KiB}\n")
+    for _ in range(12):
+        it.run("echo 1", "bash")
+    assert len(list((state / "audit").glob("audit-*.jsonl"))) >= 3
+    # And what root writes beside it stays readable to it.
+    for _ in range(4):
+        belljar("run", str(script), config=it.settings)
+        assert it.run("echo 1", "bash").status == 200
+    belljar("audit", "verify", config=it.settings)
+    it.stop()
+
+
+def test_over_quota_on_the_command_line(state, tmp_path):
+    """TENANT: exit status 126, and the result says why."""
+    config = tmp_path / "c.yaml"
+    config.write_text(CONFIG.format(state=state, more="tenant: me\n"))
+    script = tmp_path / "x.sh"
+    script.write_text("echo 1\n")
+    belljar("tenant", "add", "me", "runs_per_minute=1", config=str(config))
+    assert belljar("run", str(script), config=str(config)) == "1\n"
+    out = json.loads(belljar("run", "--json", str(script), config=str(config), code=126))
+    assert out["cause"] == "quota" and "runs_per_minute is 1" in out["error"]
+    usage, = json.loads(belljar("usage", "--json", config=str(config)))["usage"]
+    assert (usage["tenant"], usage["runs"]) == ("me", 1)
+
+
+def ask_until_dead(it, key, answered):
+    while True:
+        try:
+            answer = it.run("echo 1", "bash", headers={"Authorization": f"Bearer {key}"})
+        except OSError:
+            return
+        except Exception:  # half an answer: it was not given
+            return
+        if answer.status == 200:
+            answered.append(answer.json["id"])
+
+
+@pytest.mark.timeout(300)
+def test_sudden_deaths(state):
+    """SIGKILL of all of it at random moments under load: no answered run is lost, the chain holds,
+    and no reservation stays."""
+    rounds = int(os.environ.get("BELLJAR_SERVICE_KILLS", "6"))
+    answered = []
+    it = start(state, "warm: {slots: 0}\n")
+    belljar("tenant", "add", "t", "concurrency=8", "cpu_seconds=1000000", config=it.settings)
+    key = belljar("key", "add", "--tenant", "t", config=it.settings).strip()
+    for i in range(rounds):
+        if i:
+            it = start(state, "warm: {slots: 0}\n")
+        threads = [threading.Thread(target=ask_until_dead, args=(it, key, answered))
+                   for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        time.sleep(random.uniform(0.1, 0.5))
+        victims = [it.process.pid, *it.processes()]
+        random.shuffle(victims)
+        for pid in victims:
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+        it.process.wait()
+        for thread in threads:
+            thread.join()
+        belljar("audit", "verify", config=it.settings)
+    last = start(state)
+    assert answered
+    ended = {x["data"]["run"] for x in lines(last.settings) if x["kind"] == "run.finish"}
+    assert set(answered) <= ended
+    with sqlite3.connect(state / "records/belljar.db") as db:
+        assert db.execute("SELECT count(*) FROM reservations").fetchone() == (0,)
+        kept = {row[0] for row in db.execute("SELECT id FROM executions WHERE state = 3")}
+        assert set(answered) <= kept
+        runs, cpu = db.execute("SELECT runs, cpu_us FROM usage WHERE tenant = 't'").fetchone()
+        assert runs >= len(answered) and cpu > 0
+    last.stop()

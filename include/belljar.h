@@ -147,8 +147,8 @@ struct bj_spec {
 	void (*on_event)(void *ctx, const struct bj_event *event); /* NULL: none */
 	void *event_ctx;
 	bool samples; /* tell what it uses now and then; only the backend native can */
-	/* A step begins: check, approve, run or record. With @event_ctx. NULL: nobody listens. */
-	void (*on_step)(void *ctx, const char *name);
+	void (*on_step)(void *ctx, const char *name); /* check, approve, run or record begins */
+	void *step_ctx;
 	/* Who asks, for rules, records and quotas. */
 	enum bj_through through;
 	const char *name;           /* what the script is called, such as its file; NULL: nothing */

@@ -56,7 +56,7 @@ static bool is_plain_id(const struct bj_spec *spec)
 static void step(const struct bj_spec *spec, const char *name)
 {
 	if (spec->on_step)
-		spec->on_step(spec->event_ctx, name);
+		spec->on_step(spec->step_ctx, name);
 }
 
 static void hash_script(const struct bj_spec *spec, char hex[65])

@@ -201,6 +201,7 @@ static void run(struct job *job)
 	spec->cancel_fd = bj_hangup_fd(job->hangup);
 	spec->on_event = on_event;
 	spec->on_step = on_step;
+	spec->step_ctx = job;
 	spec->event_ctx = job;
 	spec->samples = true;
 	bj_execution_begin(job->x);

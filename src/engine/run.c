@@ -382,8 +382,10 @@ static bool keep_artifacts(struct belljar *bj, const struct bj_spec *spec,
 	struct bj_err err = { 0 };
 	const int r = bj_artifact_keep(&bj->record, spec, result, spool, files, ret, &err);
 
+	/* Where belljar itself failed there is a message already, and for the same reason. */
 	if (r < 0)
-		bj_log(BJ_LOG_WARN, "%s", err.msg);
+		bj_log(result->cause == BJ_CAUSE_INFRASTRUCTURE ? BJ_LOG_DEBUG : BJ_LOG_WARN, "%s",
+		       err.msg);
 	return r > 0;
 }
 

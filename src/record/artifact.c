@@ -14,6 +14,8 @@
 #include <sys/stat.h>
 #include <time.h>
 
+enum { WINDOW = 1 << 20, OVERLAP = 64 << 10 };
+
 #define ASIDE ".new-" /* and the id of the run */
 
 static int open_dir(int at, const char *name)
@@ -129,18 +131,43 @@ struct filling {
 	int failed; /* errno of the first failure */
 };
 
-static void put(struct filling *f, const char *name, const char *data, size_t size)
+static void fail(struct filling *f, int errnum)
+{
+	f->failed = f->failed ? f->failed : errnum;
+}
+
+static int create(struct filling *f, const char *name)
+{
+	const int fd = openat(f->dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+			      bj_folder_mode(f->dir, false));
+
+	if (fd < 0)
+		fail(f, errno);
+	return fd;
+}
+
+/* As much of it as there is room for. */
+static void add(struct filling *f, int fd, const char *data, size_t size)
 {
 	const size_t n = size < f->room ? size : (size_t)f->room;
-	AUTO_FD int fd = openat(f->dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-				bj_folder_mode(f->dir, false));
-	const int r = fd < 0 ? -errno : bj_fd_write_all(fd, data, n);
+	const int r = bj_fd_write_all(fd, data, n);
 
 	f->cut |= n < size;
 	f->room -= n;
 	f->bytes += n;
-	if (r < 0 || fsync(fd) < 0)
-		f->failed = f->failed ? f->failed : r < 0 ? -r : errno;
+	if (r < 0)
+		fail(f, -r);
+}
+
+static void put(struct filling *f, const char *name, const char *data, size_t size)
+{
+	AUTO_FD int fd = create(f, name);
+
+	if (fd < 0)
+		return;
+	add(f, fd, data, size);
+	if (fsync(fd) < 0)
+		fail(f, errno);
 }
 
 static void put_masked(struct filling *f, const char *name, const char *data, size_t size)
@@ -153,13 +180,45 @@ static void put_masked(struct filling *f, const char *name, const char *data, si
 		f->failed = ENOMEM;
 }
 
+/* A stream may be as long as the output cap: it goes through a window. What was masked stays in the
+ * window's last part, so a secret that lies across its end is found with the next one. */
+static void mask_through(struct filling *f, int from, int to)
+{
+	AUTO_FREE char *window = malloc(WINDOW);
+	size_t have = 0;
+	ssize_t n = 1;
+
+	while (window && n > 0 && !f->failed) {
+		n = read(from, window + have, WINDOW - have);
+		if (n < 0) {
+			fail(f, errno);
+			return;
+		}
+		have += (size_t)n;
+
+		const size_t keep = n == 0 ? 0 : have < OVERLAP ? have : OVERLAP;
+		AUTO_FREE char *masked = bj_record_mask(f->rec, window, have);
+
+		if (!masked)
+			break;
+		add(f, to, masked, have - keep);
+		memcpy(window, masked + have - keep, keep);
+		have = keep;
+	}
+	if (n > 0)
+		fail(f, ENOMEM);
+}
+
 static void put_stream(struct filling *f, struct bj_spool *spool, int i, const char *name)
 {
-	AUTO_FREE char *data = NULL;
-	size_t size = 0;
+	const int from = bj_spool_rewind(spool, i);
+	AUTO_FD int to = from < 0 ? -1 : create(f, name);
 
-	if (bj_spool_take(spool, i, &data, &size))
-		put_masked(f, name, data, size);
+	if (to < 0)
+		return;
+	mask_through(f, from, to);
+	if (fsync(to) < 0)
+		fail(f, errno);
 }
 
 /* Files that the script left are there already. What is text loses its secrets. */
@@ -181,10 +240,10 @@ static void mask_file(struct filling *f, int dir, const char *name)
 		AUTO_FREE char *masked = bj_record_mask(f->rec, text.data, text.size);
 
 		if (!masked || pwrite(fd, masked, n, 0) != (ssize_t)n)
-			f->failed = f->failed ? f->failed : EIO;
+			fail(f, EIO);
 	}
 	if (fsync(fd) < 0)
-		f->failed = f->failed ? f->failed : errno;
+		fail(f, errno);
 }
 
 static size_t mask_files(struct filling *f)

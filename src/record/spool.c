@@ -56,7 +56,7 @@ void bj_spool_event(void *ctx, const struct bj_event *event)
 {
 	struct bj_spool *s = ctx;
 
-	if (event->kind != BJ_EV_STATE) {
+	if (event->kind == BJ_EV_STDOUT || event->kind == BJ_EV_STDERR) {
 		struct bj_spool_stream *st = &s->streams[event->kind == BJ_EV_STDERR];
 		const uint64_t room = s->max > st->total ? s->max - st->total : 0;
 		const size_t n = event->size < room ? event->size : (size_t)room;
@@ -70,21 +70,11 @@ void bj_spool_event(void *ctx, const struct bj_event *event)
 		s->next->on_event(s->next->event_ctx, event);
 }
 
-bool bj_spool_take(struct bj_spool *s, int i, char **ret, size_t *ret_size)
+int bj_spool_rewind(struct bj_spool *s, int i)
 {
 	const struct bj_spool_stream *st = &s->streams[i];
-	const off_t size = st->file >= 0 ? lseek(st->file, 0, SEEK_END) : -1;
 
-	if (size <= 0 || st->failed || lseek(st->file, 0, SEEK_SET) < 0)
-		return false;
-
-	char *data = malloc((size_t)size);
-
-	if (!data || bj_fd_read_exact(st->file, data, (size_t)size) < 0) {
-		free(data);
-		return false;
-	}
-	*ret = data;
-	*ret_size = (size_t)size;
-	return true;
+	if (st->failed || st->file < 0 || lseek(st->file, 0, SEEK_SET) < 0)
+		return -1;
+	return st->file;
 }

@@ -25,6 +25,6 @@ void bj_spool_done(struct bj_spool *spool);
 /* As spec->on_event. */
 void bj_spool_event(void *ctx, const struct bj_event *event);
 
-/* The whole of the stream @i (0: stdout), when the result does not hold it. False: it does, or it
- * could not be kept. The caller frees *@ret. */
-bool bj_spool_take(struct bj_spool *spool, int i, char **ret, size_t *ret_size);
+/* The whole of the stream @i (0: stdout) from its beginning, when the result does not hold it: a
+ * descriptor that stays the spool's. -1: the result does, or it could not be kept. */
+int bj_spool_rewind(struct bj_spool *spool, int i);

@@ -63,6 +63,23 @@ def test_full_output_beyond_the_truncated(place):
     assert json.loads(files["result.json"])["code"] is None and "stderr" not in files
 
 
+def test_a_secret_anywhere_in_a_long_output(place):
+    """VALD-03: long output is masked piece by piece; a secret may lie across any two of them."""
+    half = len(SECRETS["github"]) // 2
+    place.json(f"""
+import sys
+token = "".join({list(SECRETS["github"])!r})
+at = 0
+for end in ((1 << 20) - (64 << 10), 1 << 20, 2 << 20):
+    at += sys.stdout.write("." * (end - at - {half} - 1) + "\\n")
+    at += sys.stdout.write(token + "\\n")
+""")
+    (_, files), = place.artifacts().items()
+    assert len(files["stdout"]) > 2 << 20 and files["stdout"].count(b"\n") == 6
+    assert SECRETS["github"].encode()[:12] not in files["stdout"]
+    assert SECRETS["github"].encode()[-12:] not in files["stdout"]
+
+
 def test_the_cap_in_bytes(place):
     place.json("print('x' * 200000)", env={"BELLJAR_ARTIFACTS_MAX_BYTES": "50KiB"})
     (_, files), = place.artifacts().items()

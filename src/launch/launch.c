@@ -50,7 +50,8 @@
 
 #define END_NS UINT64_C(10000000000) /* for jars to end, when all must */
 
-/* Each jar costs the launcher about a dozen descriptors; the table is no larger than that allows. */
+/* Each jar costs the launcher about a dozen descriptors; the table is no larger than that allows.
+ */
 enum { MAX_JARS = 4096, FDS_PER_JAR = 16, EVENTS_AT_ONCE = 64 };
 
 /* What making, joining, ending and measuring a jar takes. */

@@ -209,13 +209,17 @@ ssize_t bj_fd_recv(int sock, void *data, size_t size, int *fds, size_t max_fds, 
 			      .msg_iovlen = 1,
 			      .msg_control = control.bytes,
 			      .msg_controllen = sizeof(control.bytes) };
+	bool heard = false; /* of the reset */
 	ssize_t n;
 
-	do
-		n = recvmsg(sock, &msg, MSG_CMSG_CLOEXEC | flags);
-	while (n < 0 && errno == EINTR);
-	if (n < 0)
-		return -errno;
+	/* A peer that left with a message of ours unread is a reset. The kernel says that first, and
+	 * once; what the peer sent before is still there. */
+	while ((n = recvmsg(sock, &msg, MSG_CMSG_CLOEXEC | flags)) < 0) {
+		if (errno == ECONNRESET && !heard)
+			heard = true;
+		else if (errno != EINTR)
+			return -errno;
+	}
 
 	const ssize_t count = take_fds(&msg, fds, max_fds);
 

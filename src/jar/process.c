@@ -91,11 +91,8 @@ static int read_hello(struct bj_process *p, struct bj_err *err)
 {
 	size_t n_fds;
 	int fd;
-	ssize_t n = bj_fd_recv(p->control, &p->hello, sizeof(p->hello), &fd, 0, &n_fds, 0);
+	const ssize_t n = bj_fd_recv(p->control, &p->hello, sizeof(p->hello), &fd, 0, &n_fds, 0);
 
-	/* It left with a message of ours unread. The kernel says that first, and only once. */
-	if (n == -ECONNRESET)
-		n = bj_fd_recv(p->control, &p->hello, sizeof(p->hello), &fd, 0, &n_fds, 0);
 	if (n != sizeof(p->hello) || p->hello.magic != BJ_WIRE_MAGIC)
 		return bj_err_set(err, BJ_E_SYSTEM, n < 0 ? (int)-n : 0,
 				  "the %s died before it was up; run `belljar doctor`", p->name);

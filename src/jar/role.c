@@ -85,7 +85,7 @@ static int receive(const struct host *host, struct bj_role_launch *run)
 		bj_fd_recv(host->control, &msg, sizeof(msg), run->fds, BJ_WIRE_FD_MAX, &n_fds, 0);
 
 	if (n <= 0)
-		return n == 0 || n == -ECONNRESET ? 0 : -1;
+		return n == 0 ? 0 : -1;
 
 	const size_t size = n == sizeof(msg) ? sizeof(msg.launch) : 0;
 	int r = bj_wire_check(&msg.launch, size, run->fds, n_fds, &no.err);

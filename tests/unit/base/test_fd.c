@@ -74,6 +74,24 @@ static void too_many_descriptors_are_closed(void **state)
 	close(pair[1]);
 }
 
+/* The last word of a peer counts, whatever of ours it left unread. */
+static void a_peer_that_left_is_heard(void **state)
+{
+	int pair[2], got[1];
+	size_t n = 0;
+	char data[4];
+
+	(void)state;
+	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
+	assert_int_equal(bj_fd_send(pair[1], "?", 1, NULL, 0), 0);
+	assert_int_equal(bj_fd_send(pair[0], "end", 3, NULL, 0), 0);
+	close(pair[0]);
+	assert_int_equal(bj_fd_recv(pair[1], data, sizeof(data), got, 1, &n, 0), 3);
+	assert_memory_equal(data, "end", 3);
+	assert_int_equal(bj_fd_recv(pair[1], data, sizeof(data), got, 1, &n, 0), 0);
+	close(pair[1]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -81,6 +99,7 @@ int main(void)
 		cmocka_unit_test(read_all_refuses_one_byte_too_many),
 		cmocka_unit_test(descriptors_travel_close_on_exec),
 		cmocka_unit_test(too_many_descriptors_are_closed),
+		cmocka_unit_test(a_peer_that_left_is_heard),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -212,8 +212,8 @@ ssize_t bj_fd_recv(int sock, void *data, size_t size, int *fds, size_t max_fds, 
 	bool heard = false; /* of the reset */
 	ssize_t n;
 
-	/* A peer that left with a message of ours unread is a reset. The kernel says that first, and
-	 * once; what the peer sent before is still there. */
+	/* A peer that left with a message of ours unread is a reset. The kernel says that first,
+	 * and once; what the peer sent before is still there. */
 	while ((n = recvmsg(sock, &msg, MSG_CMSG_CLOEXEC | flags)) < 0) {
 		if (errno == ECONNRESET && !heard)
 			heard = true;

@@ -39,6 +39,7 @@ def kill_all(process):
     process.communicate()
 
 
+@pytest.mark.timeout(1200)
 def test_kill_everything_at_any_moment(jar, record_property):
     """DS-CLEAN SCRP-06: SIGKILL of all processes of a run, at a random moment; then one sweep."""
     chance = random.Random(7)

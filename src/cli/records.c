@@ -65,3 +65,27 @@ const char *bj_records_user(void)
 
 	return user ? user->pw_name : "somebody";
 }
+
+int bj_records_parse(const char *verb, const struct bj_option *options, int argc, char **argv,
+		     struct bj_records_line *ret, struct bj_err *err)
+{
+	struct bj_parse p = { .argc = argc, .argv = argv, .next = 1 };
+	int r;
+
+	while ((r = bj_options_next(&p, options, err)) > 0) {
+		if (!p.option && ret->id)
+			return bj_err_set(err, BJ_E_INVALID, 0, "%s takes one run: belljar %s ID",
+					  verb, verb);
+		if (!p.option)
+			ret->id = p.value;
+		else if (strcmp(p.option->name, "json") == 0)
+			ret->json = true;
+		else
+			ret->config = p.value;
+	}
+	if (r == 0 && !ret->id)
+		return bj_err_set(err, BJ_E_INVALID, 0,
+				  "no run given: belljar %s ID; `belljar history` lists them",
+				  verb);
+	return r;
+}

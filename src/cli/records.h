@@ -2,6 +2,7 @@
 #pragma once
 
 #include "check/check.h"
+#include "cli/options.h"
 #include "record/record.h"
 
 #include <jansson.h>
@@ -21,6 +22,14 @@ int bj_records_open(const char *config, struct bj_records *ret, struct bj_err *e
 void bj_records_close(struct bj_records *records);
 
 #define AUTO_RECORDS __attribute__((cleanup(bj_records_close)))
+
+/* The command line of a verb about one run, whose @options are json and config. */
+struct bj_records_line {
+	const char *config, *id;
+	bool json;
+};
+int bj_records_parse(const char *verb, const struct bj_option *options, int argc, char **argv,
+		     struct bj_records_line *ret, struct bj_err *err);
 
 /* A text member of @object; "-" where it is null or missing. */
 const char *bj_records_text(const json_t *object, const char *name);

@@ -20,11 +20,6 @@ static const struct bj_option OPTIONS[] = {
 	{ 0 },
 };
 
-struct line {
-	const char *config, *id;
-	bool json;
-};
-
 /* The command line of `belljar run` that does it again. */
 struct again {
 	char text[16][ARG_SIZE];
@@ -32,27 +27,6 @@ struct again {
 	int argc;
 	int fd; /* the script; -1: none */
 };
-
-static int parse(int argc, char **argv, struct line *line, struct bj_err *err)
-{
-	struct bj_parse p = { .argc = argc, .argv = argv, .next = 1 };
-	int r;
-
-	while ((r = bj_options_next(&p, OPTIONS, err)) > 0) {
-		if (!p.option && line->id)
-			return bj_err_set(err, BJ_E_INVALID, 0, "rerun takes one run");
-		if (!p.option)
-			line->id = p.value;
-		else if (strcmp(p.option->name, "json") == 0)
-			line->json = true;
-		else
-			line->config = p.value;
-	}
-	if (r == 0 && !line->id)
-		return bj_err_set(err, BJ_E_INVALID, 0,
-				  "no run given: belljar rerun ID; `belljar history` lists them");
-	return r;
-}
 
 /* The script as it was: kept, and nothing in it masked. */
 static int find_script(const json_t *run, const char **ret, size_t *ret_size, struct bj_err *err)
@@ -109,7 +83,7 @@ static void add_limits(struct again *a, const json_t *run)
 	add(a, text);
 }
 
-static int prepare(const struct line *line, struct again *a, struct bj_err *err)
+static int prepare(const struct bj_records_line *line, struct again *a, struct bj_err *err)
 {
 	AUTO_RECORDS struct bj_records records = { 0 };
 	const char *script = NULL;
@@ -146,10 +120,10 @@ static int prepare(const struct line *line, struct again *a, struct bj_err *err)
 
 static int verb_rerun(int argc, char **argv)
 {
-	struct line line = { 0 };
+	struct bj_records_line line = { 0 };
 	struct again again = { .fd = -1 };
 	struct bj_err err = { 0 };
-	int r = parse(argc, argv, &line, &err);
+	int r = bj_records_parse("rerun", OPTIONS, argc, argv, &line, &err);
 
 	if (r == 0)
 		r = prepare(&line, &again, &err);

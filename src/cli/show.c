@@ -5,7 +5,6 @@
 #include "cli/records.h"
 #include "record/history.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -15,32 +14,6 @@ static const struct bj_option OPTIONS[] = {
 	{ .name = "config", .letter = 'c', .arg = "FILE", .help = "read this settings file" },
 	{ 0 },
 };
-
-struct line {
-	const char *config, *id;
-	bool json;
-};
-
-static int parse(int argc, char **argv, struct line *line, struct bj_err *err)
-{
-	struct bj_parse p = { .argc = argc, .argv = argv, .next = 1 };
-	int r;
-
-	while ((r = bj_options_next(&p, OPTIONS, err)) > 0) {
-		if (!p.option && line->id)
-			return bj_err_set(err, BJ_E_INVALID, 0, "show takes one run");
-		if (!p.option)
-			line->id = p.value;
-		else if (strcmp(p.option->name, "json") == 0)
-			line->json = true;
-		else
-			line->config = p.value;
-	}
-	if (r == 0 && !line->id)
-		return bj_err_set(err, BJ_E_INVALID, 0,
-				  "no run given: belljar show ID; `belljar history` lists them");
-	return r;
-}
 
 /* --- for people ------------------------------------------------------------------------------- */
 
@@ -164,7 +137,7 @@ static void print(const json_t *run)
 	bj_records_print(text.data ? text.data : "", text.size);
 }
 
-static int show(const struct line *line, struct bj_err *err)
+static int show(const struct bj_records_line *line, struct bj_err *err)
 {
 	AUTO_RECORDS struct bj_records records = { 0 };
 	char id[33];
@@ -186,16 +159,14 @@ static int show(const struct line *line, struct bj_err *err)
 		print(run);
 	}
 	json_decref(run);
-	if (fflush(stdout) != 0)
-		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot write to standard output");
 	return 0;
 }
 
 static int verb_show(int argc, char **argv)
 {
-	struct line line = { 0 };
+	struct bj_records_line line = { 0 };
 	struct bj_err err = { 0 };
-	int r = parse(argc, argv, &line, &err);
+	int r = bj_records_parse("show", OPTIONS, argc, argv, &line, &err);
 
 	if (r == 0)
 		r = show(&line, &err);

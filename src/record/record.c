@@ -69,11 +69,17 @@ int bj_record_row(const struct bj_record *rec, const struct bj_spec *spec,
 	return r == SQLITE_DONE ? 0 : -1;
 }
 
-int bj_record_begin(const struct bj_record *rec, const struct bj_spec *spec,
-		    const struct bj_result *result, enum bj_state state, struct bj_err *err)
+/* Whoever watches the service wants to hear of records that fail. */
+static int counted(const struct bj_record *rec, int r)
 {
-	if (!rec->archive)
-		return 0;
+	if (r < 0)
+		rec->archive->errors++;
+	return r;
+}
+
+static int begin(const struct bj_record *rec, const struct bj_spec *spec,
+		 const struct bj_result *result, enum bj_state state, struct bj_err *err)
+{
 	/* Without it there might be no room for how this run ends. */
 	if (!bj_store_reserve(&rec->archive->store))
 		return bj_err_set(err, BJ_E_LIMIT, ENOSPC,
@@ -88,6 +94,12 @@ int bj_record_begin(const struct bj_record *rec, const struct bj_spec *spec,
 
 	pthread_mutex_unlock(&rec->archive->store.lock);
 	return failed;
+}
+
+int bj_record_begin(const struct bj_record *rec, const struct bj_spec *spec,
+		    const struct bj_result *result, enum bj_state state, struct bj_err *err)
+{
+	return rec->archive ? counted(rec, begin(rec, spec, result, state, err)) : 0;
 }
 
 static int update(const struct bj_record *rec, const struct bj_spec *spec,
@@ -218,5 +230,5 @@ int bj_record_finish(const struct bj_record *rec, const struct bj_spec *spec,
 		e.json = e.script = NULL; /* better how it ended than nothing */
 		r = write_ending(rec, &e, err);
 	}
-	return r;
+	return counted(rec, r);
 }

@@ -9,6 +9,7 @@
 #include "record/store.h"
 
 #include <jansson.h>
+#include <stdatomic.h>
 
 /* What is kept of every run: a row when it begins, its result before it is answered. No secret that
  * the check knows goes in. Thread-safe once open. */
@@ -24,6 +25,7 @@ struct bj_archive {
 	unsigned char seal_key[32];
 	pthread_mutex_t artifact_lock; /* one is written at a time: they are large */
 	char path[256];                /* of the database, for messages */
+	atomic_ullong errors;          /* beginnings and ends that could not be written */
 };
 
 /* Open the archive of @settings; *@ret is NULL when records are switched off. Runs of owners that

@@ -173,8 +173,10 @@ void bj_service_gauges(struct bj_service *s, struct bj_gauges *gauges)
 		gauges->max_waiting = set->serve.queue;
 		gauges->warm_slots = set->warm_slots;
 	}
-	if (s->archive)
+	if (s->archive) {
+		gauges->store_errors = s->archive->errors;
 		gauges->audit_errors = bj_audit_errors(s->archive->audit);
+	}
 	pthread_mutex_unlock(&s->lock);
 }
 

@@ -4,6 +4,7 @@ import ctypes
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import threading
@@ -170,6 +171,8 @@ def test_a_service_on_a_full_disk(tiny):
         if answer.status == 503:
             assert "Retry-After" in answer.headers
     assert 503 in statuses and set(statuses) <= {200, 503, 500}, statuses
+    failed = re.search(r"^belljar_store_errors_total (\d+)$", service.ask("GET", "/metrics").body.decode(), re.M)
+    assert int(failed[1]) > 0, "nobody who watches would hear of it"
     (top / "ballast").unlink()
     assert service.run("print(3)").status == 200
     rows = {r["id"] for r in place.history("--limit", "500")}

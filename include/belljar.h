@@ -149,6 +149,10 @@ struct bj_spec {
 	bool samples; /* tell what it uses now and then; only the backend native can */
 	void (*on_step)(void *ctx, const char *name); /* check, approve, run or record begins */
 	void *step_ctx;
+	/* Set by bj_run(): the backend calls it once the run is on its way, while it comes up.
+	 * When that fails the run is ended. */
+	int (*on_launched)(void *ctx, struct bj_err *err);
+	void *launched_ctx;
 	/* Who asks, for rules, records and quotas. */
 	enum bj_through through;
 	const char *name;           /* what the script is called, such as its file; NULL: nothing */
@@ -188,6 +192,11 @@ struct bj_layer {
 	bool enforced;
 };
 
+/* What a run used up to a moment, and the memory in use then. */
+struct bj_sample {
+	uint64_t elapsed_us, cpu_us, memory;
+};
+
 struct bj_result {
 	char id[33];
 	enum bj_state state;
@@ -216,6 +225,8 @@ struct bj_result {
 	uint64_t duration_us;
 	uint64_t cpu_us;
 	uint64_t peak_memory;
+	struct bj_sample *samples; /* over time, where spec->samples asked for them */
+	size_t n_samples;
 	uint64_t cost_micros;   /* what it cost, in millionths of price.currency */
 	uint32_t retry_after_s; /* cause quota: when to try again; else 0 */
 	/* meta */

@@ -4,6 +4,8 @@ Everything here happens before the first line of the script, but for run(). The 
 descriptor 3 as one fixed-size record, and the descriptor is closed before the script runs, so a
 script cannot write a verdict of its own.
 """
+import _imp
+import _warnings
 import atexit
 import gc
 import posix
@@ -31,10 +33,42 @@ def read(path):
     return text
 
 
+def compile_quick(text, path):
+    """What compile() would return, or None when that has to say something about it. compile() makes
+    all types of the module ast when it is first called, which takes longer than a small script.
+    exec() does not; it is stopped where the code is there and its first instruction is not run."""
+    names, found = {}, []
+
+    def stop(frame, event, _):
+        if event == "call" and frame.f_globals is names:
+            found.append(frame.f_code)
+            raise StopIteration
+
+    # A warning would name the wrong file.
+    filters = (sys.modules.get("warnings") or _warnings).filters
+    filters.insert(0, ("error", None, Warning, None, 0))
+    sys.setprofile(stop)
+    try:
+        exec(text, names)
+    except BaseException:
+        pass
+    sys.setprofile(None)
+    del filters[0]
+    if not found:
+        return None
+    _imp._fix_co_filename(found[0], path)
+    return found[0]
+
+
+# Other interpreters may call a profile function later, or not at all.
+STOPS = sys.implementation.name == "cpython" and (3, 11) <= sys.version_info < (3, 14)
+
+
 def compile_script(path):
     """The code object, or None after a verdict that says what is wrong."""
     try:
-        code = compile(read(path), path, "exec", 0, True)
+        text = read(path)
+        code = STOPS and compile_quick(text, path) or compile(text, path, "exec", 0, True)
     except SyntaxError as error:
         verdict(2, error.lineno or 0, max(error.offset or 0, 0), error.msg or "invalid syntax")
     except (ValueError, OverflowError, RecursionError, MemoryError) as error:

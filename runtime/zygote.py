@@ -8,6 +8,8 @@ SCRIPT = "/script/script.py"
 # What the script of the self-test must come to.
 DIGITS = [str(i) for i in range(64)]
 OK = (1).to_bytes(4, sys.byteorder) + bytes(8)
+# CPython looks at code again after eight calls.
+REHEARSALS = 16
 
 
 def preload(names):
@@ -41,6 +43,14 @@ def warm_up():
     compile("def f(a):\n    try:\n        return a + 1\n    except ValueError as e:\n        raise\n", SCRIPT, "exec")
     flush(0)
     gc.collect()
+
+
+def rehearse():
+    """Do in the zygote whatever an interpreter does only once or a few times: first calls make
+    types and caches, and code is rewritten in place while it is new. So its slots share the pages."""
+    for _ in range(REHEARSALS):
+        warm_up()
+        forget(make_main(SCRIPT))
 
 
 def fresh_random():
@@ -94,6 +104,7 @@ def zygote(library, wish, modules):
         posix._exit(0)
     sys.argv[:] = [""]
     gc.disable()
+    rehearse()
     gc.collect()
     gc.freeze()
     if lib.bj_slot_serve() == 1:

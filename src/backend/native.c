@@ -33,8 +33,9 @@ struct run {
 	const char *peer; /* who runs it, for messages */
 	bool samples;     /* it can be asked what it uses */
 	unsigned int n_samples;
-	uint64_t next_sample; /* clock nanoseconds */
-	int fd[SLOTS];        /* -1: done, or not used; CANCEL and STDIN_FROM are borrowed */
+	uint64_t next_sample;     /* clock nanoseconds */
+	struct bj_result *result; /* keeps the samples */
+	int fd[SLOTS];            /* -1: done, or not used; CANCEL and STDIN_FROM are borrowed */
 	struct bj_capture capture[2];
 	bool over_cap;
 	bool ended;
@@ -239,6 +240,20 @@ static void plan_sample(struct run *run)
 	run->n_samples++;
 }
 
+static void keep_sample(struct bj_result *r, const struct bj_event *e)
+{
+	struct bj_sample *list = r->n_samples < BJ_WIRE_SAMPLES_MAX
+					 ? realloc(r->samples, (r->n_samples + 1) * sizeof(*list))
+					 : NULL;
+
+	if (!list)
+		return;
+	r->samples = list;
+	list[r->n_samples++] = (struct bj_sample){ .elapsed_us = e->elapsed_us,
+						   .cpu_us = e->cpu_us,
+						   .memory = e->memory };
+}
+
 static void tell_sample(struct run *run, const struct bj_wire_reply *reply)
 {
 	const struct bj_event event = { .kind = BJ_EV_SAMPLE,
@@ -247,6 +262,7 @@ static void tell_sample(struct run *run, const struct bj_wire_reply *reply)
 					.cpu_us = reply->cpu_ns / 1000,
 					.memory = reply->peak_memory };
 
+	keep_sample(run->result, &event);
 	if (run->spec->on_event)
 		run->spec->on_event(run->spec->event_ctx, &event);
 }
@@ -552,6 +568,7 @@ int bj_peer_run(const struct bj_peer *peer, const struct bj_spec *spec, struct b
 		struct bj_verdict *ret_verdict, struct bj_err *err)
 {
 	struct run run = { .spec = spec,
+			   .result = result,
 			   .peer = bj_process_name(peer->process),
 			   .harvest = { .pipe = -1, .file = -1 } };
 
@@ -563,9 +580,19 @@ int bj_peer_run(const struct bj_peer *peer, const struct bj_spec *spec, struct b
 	/* The message waits for a process that is still coming up. One that cannot come up says
 	 * why, and that is the better reason. */
 	int r = send_launch(&run, peer, err);
-	const int up = bj_process_ready(peer->process, NULL, err);
 
-	r = up < 0 ? up : r;
+	/* What is written about its beginning costs no time now. */
+	if (r == 0 && spec->on_launched)
+		r = spec->on_launched(spec->launched_ctx, err);
+
+	struct bj_err late = { 0 };
+	const int up = bj_process_ready(peer->process, NULL, &late);
+
+	if (up < 0) {
+		r = up;
+		if (err)
+			*err = late;
+	}
 	if (r == 0) {
 		run.fd[CANCEL] = spec->cancel_fd;
 		run.fd[STDIN_FROM] = spec->stdin_fd;

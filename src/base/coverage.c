@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/coverage.h"
 
+#include <fcntl.h>
 #include <stdint.h>
+#include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 /* From tools/coverage.ld: whole pages that hold the counters and nothing else. */
 extern char bj_coverage_start[], bj_coverage_end[];
@@ -19,7 +24,32 @@ __attribute__((constructor(101))) static void share_counters(void)
 		abort();
 }
 
+/* The shared counters go to the files, which others write too: libgcov adds what a file holds to
+ * what it finds in memory, so afterwards memory holds both and is emptied, or the next process of
+ * ours would add it all once more. It writes once in a process: what it has written stays so. */
+static void write_counters(void)
+{
+	const int lock = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+
+	/* Root and the ordinary users of tests add to the same files, whoever makes them. */
+	umask(0);
+	/* Two at once would add the same file twice. Who cannot reach the lock goes without. */
+	if (lock >= 0)
+		flock(lock, LOCK_EX);
+	__gcov_dump();
+	memset(bj_coverage_start, 0,
+	       (size_t)((uintptr_t)bj_coverage_end - (uintptr_t)bj_coverage_start));
+	if (lock >= 0)
+		close(lock);
+}
+
+/* Before libgcov's own, which has nothing left to do. */
+__attribute__((destructor)) static void write_at_exit(void)
+{
+	write_counters();
+}
+
 void bj_coverage_flush(void)
 {
-	__gcov_dump();
+	write_counters();
 }

@@ -10,6 +10,7 @@
 #include "check/user_rules.h"
 
 #include <errno.h>
+#include <malloc.h>
 
 /* Theory of operation. The layers run from the cheapest to the dearest: length, secrets, dangers,
  * imports. Each adds hits; none knows the policy. A text that the length layer refuses gets no
@@ -248,4 +249,11 @@ int bj_check(const struct bj_checker *checker, const struct bj_check_request *as
 	}
 	work_done(&work);
 	return r;
+}
+
+void bj_check_keep_memory(void)
+{
+	mallopt(M_TOP_PAD, 1 << 20);
+	mallopt(M_TRIM_THRESHOLD, 8 << 20);
+	mallopt(M_MMAP_THRESHOLD, 4 << 20);
 }

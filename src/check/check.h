@@ -45,6 +45,10 @@ struct bj_checker;
 int bj_checker_new(const char *user_rules, struct bj_checker **ret, struct bj_err *err);
 void bj_checker_free(struct bj_checker *checker); /* NULL is fine */
 
+/* For a program of its own that may check many scripts: what one check has used of memory is kept
+ * for the next and not given back to the system each time, up to a few megabytes. */
+void bj_check_keep_memory(void);
+
 /* Run every layer but syntax. *@ret is filled on success and freed with bj_report_done().
  * Negative only when the checker itself failed: then nothing may run. */
 int bj_check(const struct bj_checker *checker, const struct bj_check_request *request,

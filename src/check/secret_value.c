@@ -112,13 +112,19 @@ static bool has_variable(const struct looks *l, const char *text, size_t size)
 	return false;
 }
 
-/* Words joined by separators are the name of something: "db-password", "auth.token". But three
- * and more words, none of them about secrets, are a passphrase. */
+/* Words joined by separators are the name of something: "db-password", "auth.token",
+ * "content-type-header". But three and more words, none of them about secrets or programs, are a
+ * passphrase. */
 static bool is_name(const struct looks *l, const struct head *h)
 {
-	static const char *const about[] = { "pass", "token", "secret", "key",  "auth", "cred",
-					     "user", "login", "api",    "name", "env",  "config",
-					     "test", "field", "value",  "file", "path", "vault" };
+	static const char *const about[] = {
+		"pass",   "token", "secret", "key",    "auth",    "cred",   "user",
+		"login",  "api",   "name",   "env",    "config",  "test",   "field",
+		"value",  "file",  "path",   "vault",  "type",    "head",   "content",
+		"http",   "form",  "input",  "text",   "label",   "button", "page",
+		"url",    "json",  "data",   "error",  "message", "state",  "mode",
+		"policy", "hash",  "server", "client", "session", "access"
+	};
 	const size_t words = l->separators + 1;
 
 	if (l->digits || l->others)

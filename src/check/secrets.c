@@ -8,10 +8,22 @@
 #include "secrets_rules.inc"
 
 #include <errno.h>
+#include <pthread.h>
+
+enum { POOL = 16 };
+
+/* Memory for scans: one at a time uses each. A scan is often shorter than making it, so those that
+ * are free are kept. */
+struct pool {
+	pthread_mutex_t lock;
+	hs_scratch_t *model; /* fits both databases; copied, never used */
+	hs_scratch_t *free[POOL];
+	size_t n;
+};
 
 struct bj_secrets {
-	hs_database_t *user;   /* NULL: no rules of the user */
-	hs_scratch_t *scratch; /* fits both; cloned for each scan */
+	hs_database_t *user; /* NULL: no rules of the user */
+	struct pool *pool;
 	const struct bj_secret_rule *extra;
 	size_t n_extra;
 };
@@ -155,11 +167,64 @@ static int scan_with(const hs_database_t *db, hs_scratch_t *scratch, struct scan
 	return 0;
 }
 
-static int find_all(const struct bj_secrets *secrets, struct scan *scan, struct bj_err *err)
+/* --- memory for scans ------------------------------------------------------------------------- */
+
+static void pool_free(struct pool *pool)
+{
+	if (!pool)
+		return;
+	while (pool->n > 0)
+		hs_free_scratch(pool->free[--pool->n]);
+	hs_free_scratch(pool->model);
+	pthread_mutex_destroy(&pool->lock);
+	free(pool);
+}
+
+static struct pool *pool_new(const hs_database_t *user)
+{
+	struct pool *pool = calloc(1, sizeof(*pool));
+
+	if (!pool)
+		return NULL;
+	pthread_mutex_init(&pool->lock, NULL);
+	if (hs_alloc_scratch(builtin(), &pool->model) != HS_SUCCESS ||
+	    (user && hs_alloc_scratch(user, &pool->model) != HS_SUCCESS)) {
+		pool_free(pool);
+		return NULL;
+	}
+	return pool;
+}
+
+/* NULL: no memory. */
+static hs_scratch_t *take_scratch(struct pool *pool)
 {
 	hs_scratch_t *scratch = NULL;
 
-	if (hs_clone_scratch(secrets->scratch, &scratch) != HS_SUCCESS)
+	pthread_mutex_lock(&pool->lock);
+	if (pool->n > 0)
+		scratch = pool->free[--pool->n];
+	pthread_mutex_unlock(&pool->lock);
+	if (!scratch && hs_clone_scratch(pool->model, &scratch) != HS_SUCCESS)
+		return NULL;
+	return scratch;
+}
+
+static void give_scratch(struct pool *pool, hs_scratch_t *scratch_take)
+{
+	pthread_mutex_lock(&pool->lock);
+	if (pool->n < POOL)
+		pool->free[pool->n++] = BJ_TAKE_PTR(scratch_take);
+	pthread_mutex_unlock(&pool->lock);
+	hs_free_scratch(scratch_take);
+}
+
+/* --- scanning --------------------------------------------------------------------------------- */
+
+static int find_all(const struct bj_secrets *secrets, struct scan *scan, struct bj_err *err)
+{
+	hs_scratch_t *scratch = take_scratch(secrets->pool);
+
+	if (!scratch)
 		return bj_err_set(err, BJ_E_SYSTEM, ENOMEM, "cannot look for secrets");
 
 	int r = scan_with(builtin(), scratch, scan, err);
@@ -170,7 +235,7 @@ static int find_all(const struct bj_secrets *secrets, struct scan *scan, struct 
 		scan->n_rules = secrets->n_extra;
 		r = scan_with(secrets->user, scratch, scan, err);
 	}
-	hs_free_scratch(scratch);
+	give_scratch(secrets->pool, scratch);
 	return r;
 }
 
@@ -236,10 +301,11 @@ int bj_secrets_new(const struct bj_secret_rule *extra, size_t n_extra, struct bj
 
 	if (r == 0 && n_extra)
 		r = bj_hs_compile(extra, n_extra, &secrets->user, ret_bad, err);
-	if (r == 0 &&
-	    (hs_alloc_scratch(builtin(), &secrets->scratch) != HS_SUCCESS ||
-	     (secrets->user && hs_alloc_scratch(secrets->user, &secrets->scratch) != HS_SUCCESS)))
-		r = bj_err_set(err, BJ_E_SYSTEM, ENOMEM, "cannot load the secret rules");
+	if (r == 0) {
+		secrets->pool = pool_new(secrets->user);
+		if (!secrets->pool)
+			r = bj_err_set(err, BJ_E_SYSTEM, ENOMEM, "cannot load the secret rules");
+	}
 	if (r < 0) {
 		bj_secrets_free(secrets);
 		return r;
@@ -252,7 +318,7 @@ void bj_secrets_free(struct bj_secrets *secrets)
 {
 	if (!secrets)
 		return;
-	hs_free_scratch(secrets->scratch);
+	pool_free(secrets->pool);
 	hs_free_database(secrets->user);
 	free(secrets);
 }

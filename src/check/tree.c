@@ -2,55 +2,43 @@
 #include "check/tree.h"
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/err.h"
 #include "check/python.h"
 #include "check/sh_mend.h"
 #include "check/tree_memory.h"
 
 #include <errno.h>
-#include <time.h>
 #include <tree_sitter/api.h>
 
 /* What a parse may take of the processor: far above what honest text needs. A script that needs
  * more is not read to its end, and that is a finding. */
-#define BUDGET_NS          10000000u
-#define BUDGET_NS_PER_BYTE 2000u
+#define BUDGET_NS          5000000u
+#define BUDGET_NS_PER_BYTE 1500u
+#define CLEAN_SHARE        8    /* a text without errors is read more than ten times as fast */
 #define SLICE_US           5000 /* the parser looks at the clock on the wall, so ask it often */
 
 const TSLanguage *tree_sitter_python(void);
 const TSLanguage *tree_sitter_bash(void);
 
-static uint64_t cpu_now(void)
+static uint64_t budget_ns(size_t size)
 {
-	struct timespec ts;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+	return BUDGET_NS + BUDGET_NS_PER_BYTE * (uint64_t)size;
 }
 
 /* NULL: the budget is spent. A parser that was stopped goes on where it was. */
 static TSTree *parse(TSParser *parser, const char *text, size_t size)
 {
-	const uint64_t end = cpu_now() + BUDGET_NS + BUDGET_NS_PER_BYTE * (uint64_t)size;
-	TSTree *tree;
+	const uint64_t end = bj_clock_cpu() + budget_ns(size);
+	TSTree *tree = bj_tree_read(parser, text, (uint32_t)size, budget_ns(size) / CLEAN_SHARE);
 
 	ts_parser_set_timeout_micros(parser, SLICE_US);
-	do
+	while (!tree && bj_clock_cpu() < end)
 		tree = ts_parser_parse_string(parser, NULL, text, (uint32_t)size);
-	while (!tree && cpu_now() < end);
 	return tree;
 }
 
 /* When the text has errors that can be mended, and then has none, that is the tree. */
-static TSTree *parse_mended(TSParser *parser, const struct bj_squeezed *mended)
-{
-	ts_parser_reset(parser);
-
-	TSTree *tree = parse(parser, mended->text, mended->size);
-
-	return tree && !ts_node_has_error(ts_tree_root_node(tree)) ? tree : NULL;
-}
-
 static bool flatten(struct bj_tree *tree, TSParser *parser, const TSTree *parsed,
 		    const struct bj_squeezed *text)
 {
@@ -63,7 +51,10 @@ static bool flatten(struct bj_tree *tree, TSParser *parser, const TSTree *parsed
 		if (!bj_sh_mend(text, step, &mended))
 			continue;
 
-		const TSTree *better = parse_mended(parser, &mended);
+		ts_parser_reset(parser);
+
+		const TSTree *better = bj_tree_read(parser, mended.text, (uint32_t)mended.size,
+						    budget_ns(mended.size) / CLEAN_SHARE);
 		const bool ok = better && bj_tree_flatten(better, mended.places, tree);
 
 		bj_squeezed_done(&mended);

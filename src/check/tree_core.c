@@ -3,6 +3,25 @@
  * inside. Both are here for speed: the parser asks its table tens of thousands of times for one
  * script and each time searches a list; and its cursor does work for every node that we have no
  * use for. The version of tree-sitter is fixed by tools/grammars/package-lock.json. */
+#include "host.h"
+
+/* Trees of one thread need no atomic counts. */
+#define TREE_SITTER_ATOMIC_H_
+static inline size_t atomic_load(const volatile size_t *p)
+{
+	return *p;
+}
+
+static inline uint32_t atomic_inc(volatile uint32_t *p)
+{
+	return ++*p;
+}
+
+static inline uint32_t atomic_dec(volatile uint32_t *p)
+{
+	return --*p;
+}
+
 #define ts_language_lookup ts_language_search
 #include "language.h"
 #undef ts_language_lookup
@@ -28,9 +47,74 @@ _Static_assert(BJ_TREE_MEMO == 1 << 11, "the hash above gives 11 bits");
 
 #include "lib.c"
 
+#include "base/clock.h"
 #include "check/tree.h"
+#include "check/tree_quick.h"
 
 #include <stdlib.h>
+
+/* Let every reading of the text go one step. False: the time is over. */
+static bool step_all(TSParser *parser, uint32_t *furthest)
+{
+	for (StackVersion v = 0; v < ts_stack_version_count(parser->stack); v++)
+		while (ts_stack_is_active(parser->stack, v)) {
+			if (!ts_parser__advance(parser, v, false))
+				return false;
+
+			const uint32_t at = ts_stack_position(parser->stack, v).bytes;
+
+			if (at > *furthest || (v && at == *furthest)) {
+				*furthest = at;
+				break;
+			}
+		}
+	return true;
+}
+
+static bool any_active(const Stack *stack)
+{
+	for (StackVersion v = 0; v < ts_stack_version_count(stack); v++)
+		if (ts_stack_is_active(stack, v))
+			return true;
+	return false;
+}
+
+/* False: there is an error, or the time is over. */
+static bool parse_all(TSParser *parser, const TSStringInput *input, uint64_t budget)
+{
+	struct quick q;
+	uint32_t furthest = 0;
+
+	quick_init(&q, parser, input, budget);
+	while (any_active(parser->stack)) {
+		quick_run(&q);
+		furthest = q.at.bytes > furthest ? q.at.bytes : furthest;
+		if (quick_is_late(&q) || !step_all(parser, &furthest))
+			return false;
+		/* With no reading left that may go on, it would begin to mend the text. */
+		if (any_active(parser->stack))
+			ts_parser__condense_stack(parser);
+	}
+	return parser->finished_tree.ptr;
+}
+
+TSTree *bj_tree_read(TSParser *parser, const char *text, uint32_t size, uint64_t budget)
+{
+	TSStringInput input = { text, size };
+	TSTree *tree = NULL;
+
+	ts_lexer_set_input(&parser->lexer,
+			   (TSInput){ &input, ts_string_input_read, TSInputEncodingUTF8 });
+	ts_parser__external_scanner_create(parser);
+	parser->end_clock = clock_null();
+	if (parse_all(parser, &input, budget))
+		tree = ts_tree_new(parser->finished_tree, parser->language,
+				   parser->lexer.included_ranges,
+				   parser->lexer.included_range_count);
+	parser->finished_tree = NULL_SUBTREE;
+	ts_parser_reset(parser);
+	return tree;
+}
 
 /* A node of tree-sitter whose children are being read. Hidden ones leave no trace but hand their
  * field on to their children. */
@@ -135,14 +219,23 @@ static bool add_node(struct flatten *f, Subtree tree, TSSymbol alias, uint8_t fi
 	return true;
 }
 
+/* Many hidden nodes only stand for the one child that they have. */
+static Subtree skip_hidden(Subtree tree)
+{
+	while (!tree.data.is_inline && tree.ptr->child_count == 1 && !tree.ptr->visible &&
+	       !tree.ptr->production_id && !tree.ptr->extra)
+		tree = ts_subtree_children(tree)[0];
+	return tree;
+}
+
 /* The next child of the frame on top. */
 static bool read_child(struct flatten *f)
 {
 	struct frame *frame = &f->frames[f->depth - 1];
-	const Subtree tree = frame->children[frame->i++];
+	Subtree tree = frame->children[frame->i++];
 	const uint32_t start = frame->at + ts_subtree_padding(tree).bytes;
 	const uint32_t end = start + ts_subtree_size(tree).bytes;
-	const uint32_t n = ts_subtree_child_count(tree);
+	uint32_t n = ts_subtree_child_count(tree);
 	TSSymbol alias = 0;
 	uint8_t field = 0;
 
@@ -152,6 +245,8 @@ static bool read_child(struct flatten *f)
 		field = field_of(frame);
 		frame->structural++;
 	}
+	if (!alias && !ts_subtree_visible(tree) && n == 1)
+		tree = skip_hidden(tree), n = ts_subtree_child_count(tree);
 	if (!alias && !ts_subtree_visible(tree))
 		return !n || push_frame(f, tree, start, frame->node, true, field);
 

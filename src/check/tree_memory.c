@@ -12,7 +12,7 @@
 #ifdef BJ_SANITIZED
 #define LARGEST 0
 #else
-#define LARGEST ((BJ_TREE_CLASSES - 1) * 16 - sizeof(struct head))
+#define LARGEST ((size_t)(BJ_TREE_CLASSES - 1) * 16 - sizeof(struct bj_tree_head))
 #endif
 
 struct bj_tree_chunk {
@@ -20,15 +20,9 @@ struct bj_tree_chunk {
 	_Alignas(16) char data[CHUNK_SIZE];
 };
 
-/* In front of every piece. @class 0: it is a large one. */
-struct head {
-	_Alignas(16) uint64_t class;
-	uint64_t size;
-};
-
 struct bj_tree_big {
 	struct bj_tree_big *next, *before;
-	struct head head;
+	struct bj_tree_head head;
 };
 
 _Thread_local struct bj_tree_memory *bj_tree_memory_now;
@@ -90,7 +84,7 @@ static void *make_big(size_t size)
 
 	struct bj_tree_big *big = must(malloc(sizeof(*big) + size));
 
-	big->head = (struct head){ .size = size };
+	big->head = (struct bj_tree_head){ .size = size };
 	link_big(big);
 	return big + 1;
 }
@@ -113,10 +107,10 @@ static void *from_chunk(size_t size, uint64_t class)
 		bj_tree_memory_now->end = chunk->data + sizeof(chunk->data);
 	}
 
-	struct head *head = (struct head *)bj_tree_memory_now->at;
+	struct bj_tree_head *head = (struct bj_tree_head *)bj_tree_memory_now->at;
 
 	bj_tree_memory_now->at += whole;
-	*head = (struct head){ .class = class, .size = size };
+	*head = (struct bj_tree_head){ .class = class, .size = size };
 	return head + 1;
 }
 
@@ -127,13 +121,13 @@ void *bj_tree_malloc(size_t size)
 
 	/* One without use holds the address of the next. */
 	const size_t least = size < sizeof(void *) ? sizeof(void *) : size;
-	const uint64_t class = (least + sizeof(struct head) + 15) / 16;
+	const uint64_t class = (least + sizeof(struct bj_tree_head) + 15) / 16;
 	void *piece = bj_tree_memory_now->unused[class];
 
 	if (!piece)
 		return from_chunk(size, class);
 	memcpy(&bj_tree_memory_now->unused[class], piece, sizeof(void *));
-	((struct head *)piece)[-1].size = size;
+	((struct bj_tree_head *)piece)[-1].size = size;
 	return piece;
 }
 
@@ -149,7 +143,7 @@ void bj_tree_release(void *piece)
 	if (!piece)
 		return;
 
-	const uint64_t class = ((struct head *)piece)[-1].class;
+	const uint64_t class = ((struct bj_tree_head *)piece)[-1].class;
 
 	if (!class) {
 		struct bj_tree_big *big = big_of(piece);
@@ -167,7 +161,7 @@ void *bj_tree_realloc(void *piece, size_t size)
 	if (!piece)
 		return bj_tree_malloc(size);
 
-	struct head *head = (struct head *)piece - 1;
+	struct bj_tree_head *head = (struct bj_tree_head *)piece - 1;
 	const size_t old = head->size;
 
 	if (head->class && size + sizeof(*head) <= head->class * 16) {

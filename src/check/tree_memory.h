@@ -34,7 +34,29 @@ extern _Thread_local struct bj_tree_memory *bj_tree_memory_now
 void bj_tree_memory_begin(struct bj_tree_memory *memory);
 void bj_tree_memory_end(struct bj_tree_memory *memory);
 
+/* In front of every piece. @class 0: it is a large one. */
+struct bj_tree_head {
+	_Alignas(16) uint64_t class;
+	uint64_t size;
+};
+
 void *bj_tree_malloc(size_t size);
 void *bj_tree_calloc(size_t count, size_t size);
 void *bj_tree_realloc(void *piece, size_t size);
 void bj_tree_release(void *piece); /* NULL is fine */
+
+/* The same as bj_tree_malloc() where most pieces are small and stay. */
+static inline void *bj_tree_bump(size_t size)
+{
+	struct bj_tree_memory *memory = bj_tree_memory_now;
+	const size_t class = (size + sizeof(struct bj_tree_head) + 15) / 16;
+
+	if (class >= BJ_TREE_CLASSES || (size_t)(memory->end - memory->at) < class * 16)
+		return bj_tree_malloc(size);
+
+	struct bj_tree_head *head = (struct bj_tree_head *)memory->at;
+
+	memory->at += class * 16;
+	*head = (struct bj_tree_head){ .class = class, .size = size };
+	return head + 1;
+}

@@ -141,7 +141,7 @@ static void tell(void *ctx, const char *where, const char *what)
 static int verify(struct line *line, struct bj_err *err)
 {
 	struct bj_audit_key key;
-	struct bj_audit_report report;
+	struct bj_audit_report report = { 0 };
 	int r = find_key(line, &key, err);
 
 	if (r == 0)

@@ -305,7 +305,7 @@ static int run(int argc, char **argv)
 const struct bj_verb bj_verb_check = {
 	.name = "check",
 	.args = "[OPTIONS] FILE...|-",
-	.summary = "Read scripts and say what is wrong with them; run nothing.",
+	.summary = "read scripts and say what is wrong with them; run nothing",
 	.example = "  belljar check script.py\n"
 		   "  belljar check --policy strict --json *.sh\n"
 		   "  echo 'rm -rf /' | belljar check --language bash -",

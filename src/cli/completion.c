@@ -202,7 +202,7 @@ static int run(int argc, char **argv)
 const struct bj_verb bj_verb_completion = {
 	.name = "completion",
 	.args = "bash|zsh|fish",
-	.summary = "Print the completion script of a shell.",
+	.summary = "print the completion script of a shell",
 	.example = "  source <(belljar completion bash)",
 	.options = OPTIONS,
 	.run = run,

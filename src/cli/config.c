@@ -102,7 +102,7 @@ static int run(int argc, char **argv)
 const struct bj_verb bj_verb_config = {
 	.name = "config",
 	.args = "[--show | --explain | --check] [--file FILE] [--json]",
-	.summary = "Show, explain or check the settings.",
+	.summary = "show, explain or check the settings",
 	.example = "  belljar config --explain > belljar.yaml\n"
 		   "  belljar config --check --file belljar.yaml\n"
 		   "  SANDBOX_TIMEOUT_SEC=30 belljar config --show",

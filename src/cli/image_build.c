@@ -17,8 +17,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
-
-extern char **environ;
+#include <unistd.h>
 
 enum { REQUEST_MS = 600000, MAX_ARGS = 24 };
 

@@ -132,8 +132,12 @@ static struct bj_result *run_script(struct jobs *jobs, size_t i, struct bj_err *
 	}
 	bj_run_fill_spec(jobs->req, script, jobs->bj, &spec);
 	spec.cancel_fd = jobs->cancel_fd;
-	if (spec.out_dir_fd >= 0 && (spec.out_dir_fd = out = open_own_out(jobs, i, err)) < 0)
-		return bj_engine_failure(jobs->bj, err->msg);
+	if (spec.out_dir_fd >= 0) {
+		out = open_own_out(jobs, i, err);
+		if (out < 0)
+			return bj_engine_failure(jobs->bj, err->msg);
+		spec.out_dir_fd = out;
+	}
 	if (bj_run(jobs->bj, &spec, &result, err) < 0)
 		return bj_engine_failure(jobs->bj, err->msg);
 	return result;

@@ -158,9 +158,10 @@ static int revoke_key(struct bj_office *office, const struct line *line, struct 
 	/* Only the prefix, whatever was typed. */
 	return bj_office_note(
 		office, "key.revoke",
-		json_pack("{s:o}", "key",
-			  json_stringn(line->prefix + 3 * (strncmp(line->prefix, "bj_", 3) == 0),
-				       BJ_KEY_PREFIX - 1)),
+		json_pack(
+			"{s:o}", "key",
+			json_stringn(line->prefix + (strncmp(line->prefix, "bj_", 3) == 0 ? 3 : 0),
+				     BJ_KEY_PREFIX - 1)),
 		err);
 }
 

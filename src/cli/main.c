@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/cleanup.h"
 #include "base/nearest.h"
+#include "check/check.h"
 #include "cli/options.h"
 
 #include <fcntl.h>
@@ -86,6 +87,7 @@ static int printed(int status)
 int main(int argc, char **argv)
 {
 	hold_streams();
+	bj_check_keep_memory();
 	if (argc < 2 || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
 	    strcmp(argv[1], "help") == 0) {
 		print_help();

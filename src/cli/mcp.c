@@ -127,8 +127,8 @@ static int run(int argc, char **argv)
 const struct bj_verb bj_verb_mcp = {
 	.name = "mcp",
 	.args = "[OPTIONS]",
-	.summary = "Offer the tools to one agent over the Model Context Protocol, on stdin and "
-		   "stdout.",
+	.summary = "offer the tools to one agent over the Model Context Protocol, on stdin and "
+		   "stdout",
 	.example = "  belljar mcp\n"
 		   "  belljar mcp --install cursor\n"
 		   "  claude mcp add belljar -- belljar mcp",

@@ -139,7 +139,7 @@ static int run(int argc, char **argv)
 const struct bj_verb bj_verb_rules = {
 	.name = "rules",
 	.args = "[--layer LAYER] [--rules FILE] [--json]",
-	.summary = "List every rule with an example that triggers it and one that does not.",
+	.summary = "list every rule with an example that triggers it and one that does not",
 	.example = "  belljar rules --layer secrets\n"
 		   "  belljar rules --json",
 	.options = OPTIONS,

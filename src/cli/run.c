@@ -521,8 +521,9 @@ static int run(const struct bj_run_line *line, struct belljar **ret_bj, struct b
 		return r;
 	}
 	/* A jar with inputs cannot be built before they are read. */
-	r = line->n_inputs ? bj_engine_new(settings, ret_bj, err)
-			   : bj_engine_new_to_run(settings, ret_bj, err);
+	r = line->n_inputs || line->jobs || line->n_files > 1
+		    ? bj_engine_new(settings, ret_bj, err)
+		    : bj_engine_new_to_run(settings, ret_bj, err);
 	return r < 0 ? r : run_here(line, *ret_bj, &req, err);
 }
 

@@ -78,7 +78,7 @@ static int run(int argc, char **argv)
 const struct bj_verb bj_verb_tools = {
 	.name = "tools",
 	.args = "[--format FORMAT]",
-	.summary = "List the tools that agents may call, as their programs read it.",
+	.summary = "list the tools that agents may call, as their programs read it",
 	.example = "  belljar tools\n"
 		   "  belljar tools --format openai > tools.json",
 	.options = OPTIONS,

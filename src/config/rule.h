@@ -12,6 +12,11 @@
  * A rule fits when all that it names does. */
 enum bj_gate { BJ_GATE_ALLOW, BJ_GATE_ASK, BJ_GATE_DENY };
 
+/* The rules by default, which also follow those of the settings. */
+#define BJ_RULE_SCRIPTS "ask tool=execute_script"
+#define BJ_RULE_API     "ask through=api"
+#define BJ_RULE_TOOLS   "ask through=tool risk>=high"
+
 enum { BJ_RULE_WORD = 64 };
 struct bj_approval_rule {
 	enum bj_gate gate;

@@ -5,6 +5,7 @@
 #include "base/cleanup.h"
 #include "base/nearest.h"
 #include "base/size.h"
+#include "config/rule.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -224,11 +225,12 @@ const struct bj_setting bj_table[] = {
 	  .help = "Also keep the files that a script leaves in out/, where the caller takes "
 		  "none." },
 	{ "approval.rules", BJ_T_RULES, .optional = true, AT(approval.rules),
-	  .value = "ask tool=execute_script,ask through=api,ask through=tool risk>=high",
-	  .help = "Which runs wait for a person: the first rule that fits decides, and a run that "
-		  "none fits is allowed. A rule is ask, allow or deny, then what it looks at, such "
-		  "as through=own, through=api, through=tool, tool=NAME, tenant=NAME, backend=NAME "
-		  "or risk>=high. Empty: nothing waits." },
+	  .value = BJ_RULE_SCRIPTS "," BJ_RULE_API "," BJ_RULE_TOOLS,
+	  .help = "Which runs wait for a person: the first rule that fits decides, then the "
+		  "defaults, and a run that none fits is allowed. A rule is ask, allow or deny, "
+		  "then what it looks at, such as through=own, through=api, through=tool, "
+		  "tool=NAME, tenant=NAME, backend=NAME or risk>=high. A last rule that looks at "
+		  "nothing, such as allow, leaves the defaults out. Empty: nothing waits." },
 	{ "approval.expire", BJ_T_DURATION, AT(approval.expire_ms), 1000, YEAR_MS, .value = "24h",
 	  .help = "How long a run waits for a decision." },
 	{ "approval.reuse", BJ_T_DURATION, AT(approval.reuse_ms), 1, YEAR_MS, .value = "24h",

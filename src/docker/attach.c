@@ -146,27 +146,40 @@ static int read_head(struct bj_attach *a, struct bj_err *err)
 	return 0;
 }
 
-int bj_attach_open(struct bj_attach *a, struct bj_docker *docker, const char *container,
-		   struct bj_err *err)
+/* Connect and send a POST without a body to the container. @headers end with a line break each. */
+static int send_post(struct bj_attach *a, struct bj_docker *docker, const char *container,
+		     const char *what, const char *headers, struct bj_err *err)
 {
 	char head[512];
 
 	*a = (struct bj_attach){ .docker = docker, .fd = -1 };
 
-	int r = connect_raw(a, err);
+	const int r = connect_raw(a, err);
 
 	if (r < 0)
 		return r;
 
 	const int n = snprintf(head, sizeof(head),
-			       "POST /v%s/containers/%s/attach?stream=1&stdin=1&stdout=1&stderr=1 "
-			       "HTTP/1.1\r\nHost: docker\r\nConnection: Upgrade\r\n"
-			       "Upgrade: tcp\r\nContent-Length: 0\r\n\r\n",
-			       docker->version, container);
+			       "POST /v%s/containers/%s/%s HTTP/1.1\r\nHost: docker\r\n%s"
+			       "Content-Length: 0\r\n\r\n",
+			       docker->version, container, what, headers);
 
-	if (bj_attach_write_all(a, head, (size_t)n) < 0)
-		return broke_off(a, err);
-	return read_head(a, err);
+	return bj_attach_write_all(a, head, (size_t)n) < 0 ? broke_off(a, err) : 0;
+}
+
+int bj_attach_open(struct bj_attach *a, struct bj_docker *docker, const char *container,
+		   struct bj_err *err)
+{
+	const int r = send_post(a, docker, container, "attach?stream=1&stdin=1&stdout=1&stderr=1",
+				"Connection: Upgrade\r\nUpgrade: tcp\r\n", err);
+
+	return r < 0 ? r : read_head(a, err);
+}
+
+int bj_attach_ask(struct bj_attach *ask, struct bj_docker *docker, const char *container,
+		  const char *what, struct bj_err *err)
+{
+	return send_post(ask, docker, container, what, "", err);
 }
 
 void bj_attach_close(struct bj_attach *a)

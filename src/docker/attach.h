@@ -15,6 +15,11 @@ struct bj_attach {
 
 int bj_attach_open(struct bj_attach *attach, struct bj_docker *docker, const char *container,
 		   struct bj_err *err);
+
+/* POST @what to the container on a connection of its own, and do not wait for the answer: it is
+ * thrown away when the connection is closed. */
+int bj_attach_ask(struct bj_attach *ask, struct bj_docker *docker, const char *container,
+		  const char *what, struct bj_err *err);
 void bj_attach_close(struct bj_attach *attach); /* zero is fine */
 
 /* Read or write what is possible now: the count, 0 at the end (reading), -EAGAIN, -EIO. */

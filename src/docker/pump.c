@@ -30,7 +30,10 @@ static void kill_container(struct bj_pump *p, enum bj_cause cause)
 	/* After it there is nothing to count; an engine that does not answer at once is not
 	 * waited for. */
 	(void)bj_container_stats(p->docker, p->container, STATS_MS, &p->usage, NULL);
-	bj_container_kill(p->docker, p->container, NULL);
+	/* The engine answers a kill when the streams are read to their end, and that is our work.
+	 */
+	if (bj_attach_ask(&p->killer, p->docker, p->container, "kill", NULL) < 0)
+		bj_container_kill(p->docker, p->container, NULL);
 	p->deadline = bj_clock_now() + AFTER_KILL_NS;
 }
 
@@ -262,5 +265,6 @@ enum bj_cause bj_pump_run(struct bj_pump *p, uint64_t deadline)
 	read_container(p);
 	while (!p->over || p->piece.size > 0)
 		pump_round(p);
+	bj_attach_close(&p->killer);
 	return p->cause;
 }

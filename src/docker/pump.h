@@ -18,6 +18,7 @@ struct bj_pump {
 	struct bj_container_usage usage; /* taken before a kill */
 	struct bj_inside_end end;
 	/* private */
+	struct bj_attach killer; /* asks the engine to kill */
 	struct bj_demux demux;
 	int term; /* a descriptor that is ready when we shall stop */
 	enum bj_cause cause;

@@ -9,7 +9,7 @@
 /* Start what the settings can call for: the chosen backend and those it falls back to. */
 enum bj_backends_use {
 	BJ_USE_LATER, /* nobody knows when a run comes */
-	BJ_USE_SOON,  /* one comes at once, and perhaps no other */
+	BJ_USE_SOON,  /* one comes at once, and no other */
 	BJ_USE_MUCH,  /* a service: keep interpreters waiting */
 };
 int bj_backends_start_native(const struct bj_settings *settings, enum bj_backends_use use,

@@ -37,7 +37,7 @@ static bool may_go_without(const struct bj_settings *settings, const struct bj_e
 
 static int open_records(struct belljar *bj, struct bj_err *err)
 {
-	int r = bj_archive_open(bj->settings, &bj->record.archive, err);
+	int r = bj_archive_open_to_run(bj->settings, &bj->record.archive, err);
 
 	if (r < 0 && may_go_without(bj->settings, err)) {
 		bj_log(BJ_LOG_WARN, "this run is not recorded: %s", err->msg);
@@ -154,7 +154,9 @@ int bj_engine_from_parts(struct bj_settings *settings_take, struct bj_engine_par
 	if (r == 0)
 		r = bj_checker_new(bj->settings->user_rules, &bj->checker, err);
 	bj_engine_parts_done(parts_take);
-	bj->record = (struct bj_record){ archive, bj->settings, bj->checker };
+	bj->record = (struct bj_record){ .archive = archive,
+					 .settings = bj->settings,
+					 .checker = bj->checker };
 	bj->borrows_archive = true;
 	if (r < 0) {
 		bj_close(bj);

@@ -27,7 +27,7 @@ struct belljar {
 /* As bj_open(), with settings that the caller made. Takes them, also on failure. */
 int bj_engine_new(struct bj_settings *settings_take, struct belljar **ret, struct bj_err *err);
 
-/* The same for a caller who runs a script at once: part of that begins already. */
+/* The same for a caller who runs one script at once: part of that begins already. */
 int bj_engine_new_to_run(struct bj_settings *settings_take, struct belljar **ret,
 			 struct bj_err *err);
 

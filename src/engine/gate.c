@@ -14,24 +14,38 @@
 
 #include <string.h>
 
+/* Rules that somebody adds must not open what was shut: the defaults follow them. */
+static const char *const DEFAULTS[] = { BJ_RULE_SCRIPTS, BJ_RULE_API, BJ_RULE_TOOLS };
+
+/* The first of @rules that fits; NULL: none does. */
+static const char *find_rule(const char *const *rules, size_t n, const struct bj_spec *spec,
+			     enum bj_risk risk, enum bj_gate *ret)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct bj_approval_rule rule;
+
+		/* The settings hold only rules that can be read; one that cannot opens nothing. */
+		const bool known = bj_rule_read(rules[i], &rule);
+
+		if (known && !bj_rule_fits(&rule, spec, risk))
+			continue;
+		*ret = known ? rule.gate : BJ_GATE_DENY;
+		return rules[i];
+	}
+	return NULL;
+}
+
 enum bj_gate bj_gate_rule(const struct bj_settings *settings, const struct bj_spec *spec,
 			  enum bj_risk risk, const char **ret_rule)
 {
 	const struct bj_strings *rules = &settings->approval.rules;
+	enum bj_gate gate = BJ_GATE_ALLOW;
 
-	*ret_rule = NULL;
-	for (size_t i = 0; i < rules->n; i++) {
-		struct bj_approval_rule rule;
-
-		/* The settings hold only rules that can be read; one that cannot opens nothing. */
-		const bool known = bj_rule_read(rules->items[i], &rule);
-
-		if (known && !bj_rule_fits(&rule, spec, risk))
-			continue;
-		*ret_rule = rules->items[i];
-		return known ? rule.gate : BJ_GATE_DENY;
-	}
-	return BJ_GATE_ALLOW;
+	*ret_rule = find_rule((const char *const *)rules->items, rules->n, spec, risk, &gate);
+	/* No rule at all is a word of its own: nothing waits. */
+	if (!*ret_rule && rules->n > 0)
+		*ret_rule = find_rule(DEFAULTS, BJ_ARRAY_SIZE(DEFAULTS), spec, risk, &gate);
+	return gate;
 }
 
 bool bj_gate_minds_own(const struct bj_settings *settings)

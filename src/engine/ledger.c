@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/ledger.h"
 
+#include "base/cleanup.h"
 #include "base/err.h"
 #include "base/log.h"
 #include "record/audit.h"
@@ -16,10 +17,13 @@ static struct bj_audit *audit_of(const struct belljar *bj)
 }
 
 /* Who asks for what: the same in every line about a run. */
-static json_t *describe(const struct bj_spec *spec)
+static json_t *describe(const struct belljar *bj, const struct bj_spec *spec)
 {
+	/* Agents name themselves, and could say anything. */
+	AUTO_FREE char *actor =
+		spec->actor ? bj_record_mask(&bj->record, spec->actor, strlen(spec->actor)) : NULL;
 	json_t *data = json_pack("{s:s, s:s*, s:s*, s:s*, s:s, s:s}", "run", spec->id, "tenant",
-				 spec->tenant, "actor", spec->actor, "tool", spec->tool, "language",
+				 spec->tenant, "actor", actor, "tool", spec->tool, "language",
 				 bj_language_name(spec->language), "backend",
 				 bj_backend_name(spec->backend));
 
@@ -36,6 +40,17 @@ static json_t *with(json_t *data, const char *name, json_t *value)
 
 /* --- quota ------------------------------------------------------------------------------------ */
 
+/* Failing is no way out of a quota: the reservation stays until it can be settled. */
+static void settle(struct bj_archive *ar, const struct bj_spec *spec, const struct bj_use *use)
+{
+	struct bj_err err = { 0 };
+
+	if (bj_quota_settle(&ar->store, spec->tenant, spec->id, use, &err) == 0)
+		return;
+	ar->errors++;
+	bj_log(BJ_LOG_ERROR, "%s", err.msg);
+}
+
 int bj_ledger_reserve(struct belljar *bj, const struct bj_spec *spec, unsigned int *ret_retry_s,
 		      struct bj_err *err)
 {
@@ -44,17 +59,20 @@ int bj_ledger_reserve(struct belljar *bj, const struct bj_spec *spec, unsigned i
 
 	if (!ar || !spec->tenant)
 		return 0;
-	return bj_quota_reserve(&ar->store, &ar->owner, spec->tenant, spec->id, &worst, ret_retry_s,
-				err);
+
+	const int r = bj_quota_reserve(&ar->store, &ar->owner, spec->tenant, spec->id, &worst,
+				       ret_retry_s, err);
+
+	/* Over quota is an answer; all else is a store that fails, and then nothing runs. */
+	if (r < 0 && !(r == -BJ_E_LIMIT && *ret_retry_s) && r != -BJ_E_DENIED)
+		ar->errors++;
+	return r;
 }
 
 void bj_ledger_release(struct belljar *bj, const struct bj_spec *spec)
 {
-	struct bj_archive *ar = bj->record.archive;
-	struct bj_err ignored;
-
-	if (ar)
-		bj_quota_settle(&ar->store, spec->tenant, spec->id, NULL, &ignored);
+	if (bj->record.archive)
+		settle(bj->record.archive, spec, NULL);
 }
 
 uint64_t bj_ledger_estimate(const struct belljar *bj, const struct bj_spec *spec)
@@ -83,17 +101,18 @@ static int note_bypass(struct belljar *bj, const struct bj_spec *spec, struct bj
 
 	if (!spec->trust && !off && !direct)
 		return 0;
-	return bj_audit_append(audit_of(bj), "run.bypass",
-			       with(with(with(describe(spec), "trust", json_boolean(spec->trust)),
-					 "policy", json_string(bj_policy_name(spec->policy))),
-				    "direct", json_boolean(direct)),
-			       err);
+	return bj_audit_append(
+		audit_of(bj), "run.bypass",
+		with(with(with(describe(bj, spec), "trust", json_boolean(spec->trust)), "policy",
+			  json_string(bj_policy_name(spec->policy))),
+		     "direct", json_boolean(direct)),
+		err);
 }
 
-static int note_start(struct belljar *bj, const struct bj_spec *spec, const struct bj_result *r,
-		      struct bj_err *err)
+int bj_ledger_start(struct belljar *bj, const struct bj_spec *spec, const struct bj_result *r,
+		    struct bj_err *err)
 {
-	json_t *data = with(describe(spec), "script_sha256", json_string(r->script_sha256));
+	json_t *data = with(describe(bj, spec), "script_sha256", json_string(r->script_sha256));
 
 	with(data, "risk", json_string(bj_risk_name(r->effective_risk)));
 	if (r->decision.kind != BJ_DECISION_NONE)
@@ -116,8 +135,6 @@ int bj_ledger_begin(struct belljar *bj, const struct bj_spec *spec, struct bj_re
 	}
 	if (r == 0)
 		r = note_bypass(bj, spec, err);
-	if (r == 0)
-		r = note_start(bj, spec, result, err);
 	if (r < 0) {
 		bj_ledger_release(bj, spec);
 		return r;
@@ -133,7 +150,7 @@ static int note_end(struct belljar *bj, const struct bj_spec *spec, const struct
 {
 	const bool ran = r->cause != BJ_CAUSE_REJECTED && r->cause != BJ_CAUSE_DENIED &&
 			 r->cause != BJ_CAUSE_EXPIRED && r->cause != BJ_CAUSE_QUOTA;
-	json_t *data = with(describe(spec), "cause", json_string(bj_cause_name(r->cause)));
+	json_t *data = with(describe(bj, spec), "cause", json_string(bj_cause_name(r->cause)));
 
 	with(data, "backend", json_string(bj_backend_name(r->runtime)));
 	if (ran) {
@@ -166,20 +183,29 @@ void bj_ledger_price(const struct belljar *bj, struct bj_result *result)
 		result->cost_micros = bj_use_actual(result, &bj->settings->price).cost_micros;
 }
 
-void bj_ledger_end(struct belljar *bj, const struct bj_spec *spec, const struct bj_result *result)
+/* A full disk keeps some room back for the ends of runs. */
+static int note_end_surely(struct belljar *bj, const struct bj_spec *spec,
+			   const struct bj_result *r, struct bj_err *err)
+{
+	if (note_end(bj, spec, r, err) == 0)
+		return 0;
+	bj_store_spend_reserve(&bj->record.archive->store);
+	return note_end(bj, spec, r, err);
+}
+
+int bj_ledger_end(struct belljar *bj, const struct bj_spec *spec, const struct bj_result *result,
+		  struct bj_err *err)
 {
 	struct bj_archive *ar = bj->record.archive;
-	struct bj_err err = { 0 };
 	struct bj_use use;
 
 	if (!ar)
-		return;
+		return 0;
 	use = bj_use_actual(result, &bj->settings->price);
-	if (bj_quota_settle(&ar->store, spec->tenant, spec->id,
-			    used_something(result) ? &use : NULL, &err) < 0)
-		bj_log(BJ_LOG_ERROR, "%s", err.msg);
-	if (note_end(bj, spec, result, &err) < 0)
-		bj_log(BJ_LOG_ERROR, "%s", err.msg);
+	/* What the local user used stands in the record. */
+	if (spec->tenant && spec->tenant[0])
+		settle(ar, spec, used_something(result) ? &use : NULL);
+	return note_end_surely(bj, spec, result, err);
 }
 
 /* --- what happens between --------------------------------------------------------------------- */
@@ -187,10 +213,11 @@ void bj_ledger_end(struct belljar *bj, const struct bj_spec *spec, const struct 
 int bj_ledger_fallback(struct belljar *bj, const struct bj_spec *spec, enum bj_backend_id to,
 		       const char *reason, struct bj_err *err)
 {
-	return bj_audit_append(audit_of(bj), "run.fallback",
-			       with(with(describe(spec), "to", json_string(bj_backend_name(to))),
-				    "reason", json_string(reason)),
-			       err);
+	return bj_audit_append(
+		audit_of(bj), "run.fallback",
+		with(with(describe(bj, spec), "to", json_string(bj_backend_name(to))), "reason",
+		     json_string(reason)),
+		err);
 }
 
 int bj_ledger_ask(struct belljar *bj, const struct bj_spec *spec, const struct bj_result *result,
@@ -198,7 +225,7 @@ int bj_ledger_ask(struct belljar *bj, const struct bj_spec *spec, const struct b
 {
 	return bj_audit_append(
 		audit_of(bj), "approval.ask",
-		with(with(describe(spec), "script_sha256", json_string(result->script_sha256)),
+		with(with(describe(bj, spec), "script_sha256", json_string(result->script_sha256)),
 		     "risk", json_string(bj_risk_name(result->effective_risk))),
 		err);
 }

@@ -6,18 +6,23 @@
 /* What is written down of a run beside its record: lines of the audit log, and what its tenant
  * used. Without an archive none of it happens. */
 
-/* The run of @spec is about to begin: hold it against its tenant's quota and write down that it
- * starts. 1: go. 0: it is over quota, and @result says so. Negative: it cannot be written down, so
- * it must not begin. */
+/* The run of @spec is about to begin: hold it against its tenant's quota and write down what of it
+ * is out of the ordinary. 1: go. 0: it is over quota, and @result says so. Negative: it cannot be
+ * written down, so it must not begin. */
 int bj_ledger_begin(struct belljar *bj, const struct bj_spec *spec, struct bj_result *result,
+		    struct bj_err *err);
+
+/* The line about its start: in the log before anybody hears how it ended. */
+int bj_ledger_start(struct belljar *bj, const struct bj_spec *spec, const struct bj_result *result,
 		    struct bj_err *err);
 
 /* Put into @result what it cost. */
 void bj_ledger_price(const struct belljar *bj, struct bj_result *result);
 
-/* The run of @spec has ended or never began: write down how, and settle its quota. What cannot be
- * written is logged and counted; the run is on record and did take place. */
-void bj_ledger_end(struct belljar *bj, const struct bj_spec *spec, const struct bj_result *result);
+/* The run of @spec has ended or never began: write down how, and settle its quota. Fails when the
+ * audit log cannot take it: then its result must not be handed out. */
+int bj_ledger_end(struct belljar *bj, const struct bj_spec *spec, const struct bj_result *result,
+		  struct bj_err *err);
 
 /* Another backend takes over. */
 int bj_ledger_fallback(struct belljar *bj, const struct bj_spec *spec, enum bj_backend_id to,

@@ -24,6 +24,7 @@
 #include "record/approval.h"
 #include "record/artifact.h"
 #include "record/held.h"
+#include "record/known.h"
 #include "spec/names.h"
 
 #include <errno.h>
@@ -293,6 +294,48 @@ static int may_begin(struct belljar *bj, const struct bj_spec *spec, struct bj_r
 	return 1;
 }
 
+/* A run on its way to the backend, and the line about it in the audit log, which is written while
+ * the jar comes up. The record of its beginning is there before. */
+struct beginning {
+	struct belljar *bj;
+	const struct bj_spec *spec;
+	const struct bj_result *result;
+	bool noted;
+	struct bj_err err; /* why there is no such line */
+};
+
+static int note_beginning(void *ctx, struct bj_err *err)
+{
+	struct beginning *b = ctx;
+	const int r = bj_ledger_start(b->bj, b->spec, b->result, &b->err);
+
+	b->noted = true;
+	if (r < 0)
+		*err = b->err;
+	return r;
+}
+
+/* Ask the backend, with the line about the start in the log when it answers. Negative: there is no
+ * such line, so nobody hears how it ended. *@ret_failed: the backend could not run it. */
+static int run_noted(struct belljar *bj, const struct bj_spec *asked, struct bj_result *r,
+		     struct bj_verdict *verdict, struct bj_err *ret_failed, struct bj_err *err)
+{
+	struct bj_spec spec = *asked;
+	struct beginning beginning = { .bj = bj, .spec = asked, .result = r };
+
+	if (!spec.check_only) {
+		spec.on_launched = note_beginning;
+		spec.launched_ctx = &beginning;
+	}
+	run_backend(bj, &spec, r, verdict, ret_failed);
+	if (!spec.check_only && !beginning.noted)
+		note_beginning(&beginning, &beginning.err); /* it did not get that far */
+	if (!beginning.err.code)
+		return 0;
+	*err = beginning.err;
+	return -err->code;
+}
+
 /* *@ret_failed is filled when the backend could not run it. */
 static int check_and_run(struct belljar *bj, const struct bj_spec *spec, struct bj_result *r,
 			 struct bj_err *ret_failed, struct bj_err *err)
@@ -320,8 +363,9 @@ static int check_and_run(struct belljar *bj, const struct bj_spec *spec, struct 
 	if (report.unparsed)
 		ask.check_only = true;
 	rc = 0;
-	if ((!report.blocked || report.unparsed) &&
-	    run_backend(bj, &ask, r, &verdict, ret_failed) == 0 && verdict.syntax)
+	if (!report.blocked || report.unparsed)
+		rc = run_noted(bj, &ask, r, &verdict, ret_failed, err);
+	if (rc == 0 && !ret_failed->code && verdict.syntax)
 		rc = bj_report_add_syntax(bj->checker, &request, &report, verdict.line,
 					  verdict.column, verdict.message, err);
 	take_report(&report, r);
@@ -375,12 +419,12 @@ static int run_with_fallback(struct belljar *bj, struct bj_spec *spec,
 
 /* What goes beyond the result is kept too, when the settings say so. What cannot be kept is said,
  * and the run counts all the same. */
-static bool keep_artifacts(struct belljar *bj, const struct bj_spec *spec,
+static bool keep_artifacts(const struct bj_record *rec, const struct bj_spec *spec,
 			   const struct bj_result *result, struct bj_spool *spool, bool files,
 			   struct bj_artifact *ret)
 {
 	struct bj_err err = { 0 };
-	const int r = bj_artifact_keep(&bj->record, spec, result, spool, files, ret, &err);
+	const int r = bj_artifact_keep(rec, spec, result, spool, files, ret, &err);
 
 	/* Where belljar itself failed there is a message already, and for the same reason. */
 	if (r < 0)
@@ -389,11 +433,33 @@ static bool keep_artifacts(struct belljar *bj, const struct bj_spec *spec,
 	return r > 0;
 }
 
+static bool has_secrets(const struct bj_result *r)
+{
+	for (size_t i = 0; i < r->n_findings; i++)
+		if (strcmp(r->findings[i].layer, "secrets") == 0)
+			return true;
+	return false;
+}
+
+/* Artifacts first: the record names them. */
+static int keep_both(const struct bj_record *rec, const struct bj_spec *spec,
+		     const struct bj_result *result, struct bj_spool *spool, bool files,
+		     struct bj_err *err)
+{
+	struct bj_artifact artifact = { .lock = -1 };
+	const bool kept = keep_artifacts(rec, spec, result, spool, files, &artifact);
+	const int r = bj_record_finish(rec, spec, result, kept ? &artifact : NULL, err);
+	AUTO_FD int lock = artifact.lock;
+
+	if (r < 0 && kept)
+		bj_artifact_remove(rec->archive, artifact.name);
+	return r;
+}
+
 /* The end of a run is on record before anybody hears of it. */
 static int keep_result(struct belljar *bj, const struct bj_spec *spec, struct bj_result *result,
 		       struct bj_spool *spool, bool files, struct bj_err *err)
 {
-	struct bj_artifact artifact;
 
 	if (result->state == BJ_PENDING) {
 		bj_ledger_release(bj, spec); /* it takes its share when it begins */
@@ -406,11 +472,18 @@ static int keep_result(struct belljar *bj, const struct bj_spec *spec, struct bj
 	step(spec, "record");
 	bj_ledger_price(bj, result);
 
-	const bool kept = keep_artifacts(bj, spec, result, spool, files, &artifact);
-	const int r = bj_record_finish(&bj->record, spec, result, kept ? &artifact : NULL, err);
+	struct bj_known known;
+	struct bj_record rec = bj->record;
+	struct bj_err unheard = { 0 };
 
-	bj_ledger_end(bj, spec, result);
-	return r;
+	bj_known_find(bj->checker, spec, has_secrets(result), &known);
+	rec.known = &known;
+
+	const int r = keep_both(&rec, spec, result, spool, files, err);
+
+	bj_known_done(&known);
+	return bj_ledger_end(bj, spec, result, r < 0 ? &unheard : err) < 0 && r == 0 ? -err->code
+										     : r;
 }
 
 /* A word is enough to go by: a wrong guess costs time and nothing else. */
@@ -518,8 +591,7 @@ int bj_decide(struct belljar *bj, const char *id, bool approve, const char *by, 
 	AUTO_FREE char *masked =
 		reason ? bj_record_mask(&bj->record, reason, strlen(reason)) : NULL;
 
-	r = bj_approval_decide(&bj->record, id, approve, by, masked, err);
-	return r < 0 ? r : bj_ledger_decide(bj, id, approve, by, masked, err);
+	return bj_approval_decide(&bj->record, id, approve, by, masked, err);
 }
 
 /* The settings may have changed since a person looked at it. */
@@ -571,6 +643,8 @@ int bj_resume(struct belljar *bj, const char *id, const struct bj_spec *hooks,
 	held.spec.cancel_fd = hooks ? hooks->cancel_fd : -1;
 	held.spec.on_event = hooks ? hooks->on_event : NULL;
 	held.spec.event_ctx = hooks ? hooks->event_ctx : NULL;
+	held.spec.on_step = hooks ? hooks->on_step : NULL;
+	held.spec.step_ctx = hooks ? hooks->step_ctx : NULL;
 	held.spec.samples = hooks && hooks->samples;
 	if (r == 0)
 		r = still_holds(bj, &held.spec, err);

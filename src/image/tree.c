@@ -72,6 +72,22 @@ static int check_path(const char *path, struct bj_err *err)
 	return depth > BJ_TREE_DEPTH ? bad_path(path, "is too deep", err) : 0;
 }
 
+/* Count one entry with @bytes of content. */
+static int charge(struct bj_tree *tree, uint64_t bytes, struct bj_err *err)
+{
+	if (tree->files >= tree->limits.files)
+		return bj_err_set(err, BJ_E_LIMIT, 0,
+				  "the image has more than %llu files; see images.max_files",
+				  (unsigned long long)tree->limits.files);
+	if (bytes > tree->limits.bytes - tree->bytes)
+		return bj_err_set(err, BJ_E_LIMIT, 0,
+				  "the image is over %llu MiB; see images.max_size",
+				  (unsigned long long)(tree->limits.bytes >> 20));
+	tree->files++;
+	tree->bytes += bytes;
+	return 0;
+}
+
 /* Where an entry goes: the directory and the last component. An empty name is the root itself. */
 struct spot {
 	int dir; /* owned */
@@ -86,21 +102,30 @@ static void spot_done(struct spot *spot)
 
 #define AUTO_SPOT __attribute__((cleanup(spot_done)))
 
-/* Step into @name; made when it is missing and @make says so. -ENOENT, -ENOTDIR, -ELOOP. */
-static int step(int dir, const char *name, bool make)
+/* Step into @name. -ENOENT, -ENOTDIR, -ELOOP. */
+static int step(int dir, const char *name)
 {
-	int fd = open_component(dir, name, O_PATH | O_DIRECTORY);
+	const int fd = open_component(dir, name, O_PATH | O_DIRECTORY);
 
-	if (fd < 0 && errno == ENOENT && make) {
-		if (mkdirat(dir, name, 0755) < 0)
-			return -errno;
-		fd = open_component(dir, name, O_PATH | O_DIRECTORY);
-	}
 	return fd < 0 ? -errno : fd;
 }
 
+/* The same after making it. Parents that no entry of the archive names count like those it does:
+ * each long path could bring dozens. */
+static int make_step(struct bj_tree *tree, int dir, const char *name, struct bj_err *err)
+{
+	const int r = charge(tree, 0, err);
+
+	if (r < 0)
+		return r;
+
+	const int fd = mkdirat(dir, name, 0755) < 0 ? -errno : step(dir, name);
+
+	return fd < 0 ? bj_err_set(err, BJ_E_SYSTEM, -fd, "cannot make %.100s", name) : fd;
+}
+
 /* Find the spot of @path. 0, or 1 when a parent is missing (with @make false). */
-static int find_spot(const struct bj_tree *tree, const char *path, bool make, struct spot *ret,
+static int find_spot(struct bj_tree *tree, const char *path, bool make, struct spot *ret,
 		     struct bj_err *err)
 {
 	const char *at = path;
@@ -115,14 +140,18 @@ static int find_spot(const struct bj_tree *tree, const char *path, bool make, st
 	ret->name[0] = '\0';
 	r = next_component(&at, ret->name, err);
 	while (r > 0 && next_component(&at, next, err) > 0) {
-		const int fd = step(dir, ret->name, make);
+		int fd = step(dir, ret->name);
 
 		if (fd == -ENOENT && !make)
 			return 1;
 		if (fd == -ENOTDIR || fd == -ELOOP)
 			return bad_path(path, "leads through something that is no directory", err);
-		if (fd < 0)
+		if (fd < 0 && fd != -ENOENT)
 			return bj_err_set(err, BJ_E_SYSTEM, -fd, "cannot unpack %.100s", path);
+		if (fd < 0)
+			fd = make_step(tree, dir, ret->name, err);
+		if (fd < 0)
+			return fd;
 		close(dir);
 		dir = fd;
 		memcpy(ret->name, next, sizeof(next));
@@ -218,22 +247,6 @@ int bj_tree_whiteout(struct bj_tree *tree, const char *path, struct bj_err *err)
 
 /* --- making ----------------------------------------------------------------------------------- */
 
-/* Count one entry with @bytes of content. */
-static int charge(struct bj_tree *tree, uint64_t bytes, struct bj_err *err)
-{
-	if (tree->files >= tree->limits.files)
-		return bj_err_set(err, BJ_E_LIMIT, 0,
-				  "the image has more than %llu files; see images.max_files",
-				  (unsigned long long)tree->limits.files);
-	if (bytes > tree->limits.bytes - tree->bytes)
-		return bj_err_set(err, BJ_E_LIMIT, 0,
-				  "the image is over %llu MiB; see images.max_size",
-				  (unsigned long long)(tree->limits.bytes >> 20));
-	tree->files++;
-	tree->bytes += bytes;
-	return 0;
-}
-
 /* The spot for a new entry, with what was there before removed. The root cannot be replaced. */
 static int clear_spot(struct bj_tree *tree, const char *path, uint64_t bytes, struct spot *ret,
 		      struct bj_err *err)
@@ -260,7 +273,7 @@ int bj_tree_dir(struct bj_tree *tree, const char *path, struct bj_err *err)
 	if (r < 0 || !spot.name[0])
 		return r;
 	/* A directory that a lower layer has stays; a file or a link of that name goes. */
-	AUTO_FD int old = step(spot.dir, spot.name, false);
+	AUTO_FD int old = step(spot.dir, spot.name);
 	if (old >= 0)
 		return 0;
 	r = remove_entry(spot.dir, spot.name, 0);

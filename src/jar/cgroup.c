@@ -15,14 +15,23 @@
 #include <sys/eventfd.h>
 #include <sys/stat.h>
 
+/* What may be charged to a leaf whose processes are dead, and does not shut it out from being used
+ * again: objects that the kernel frees later, and what each CPU holds in advance. */
+#define RESIDUE_MAX (UINT64_C(1) << 20)
+
 struct bj_cgroup {
-	const struct bj_cgroups *groups;
+	struct bj_cgroups *groups;
 	char name[32];
+	struct bj_cgroup_limits limits; /* as written */
+	bool killed;                    /* its CPU limit is lifted */
 	int dir[BJ_HIER_COUNT];
 	int tasks[BJ_HIER_COUNT]; /* v1: opened by us, written by the process that joins */
 	int oom_fd;
 	int pids_fd; /* pids.events, kept open because it is read often */
 };
+
+/* v1: sockets may hold this part of the memory limit, beside it. */
+enum { SOCKET_PART = 8 };
 
 static int limit_memory(const struct bj_cgroup *cg, uint64_t bytes, struct bj_err *err)
 {
@@ -40,6 +49,8 @@ static int limit_memory(const struct bj_cgroup *cg, uint64_t bytes, struct bj_er
 	}
 	bj_cgfile_write_number(dir, "memory.memsw.limit_in_bytes", bytes, NULL);
 	bj_cgfile_write(dir, "memory.swappiness", "0", NULL);
+	/* What waits in sockets is counted apart, and only once it has a limit. */
+	bj_cgfile_write_number(dir, "memory.kmem.tcp.limit_in_bytes", bytes / SOCKET_PART, NULL);
 	return 0;
 }
 
@@ -69,9 +80,9 @@ static int write_limits(const struct bj_cgroup *cg, const struct bj_cgroup_limit
 	return r;
 }
 
-int bj_cgroup_change(const struct bj_cgroup *cg, const struct bj_cgroup_limits *from,
-		     const struct bj_cgroup_limits *to, struct bj_err *err)
+int bj_cgroup_change(struct bj_cgroup *cg, const struct bj_cgroup_limits *to, struct bj_err *err)
 {
+	const struct bj_cgroup_limits *from = &cg->limits;
 	const bool v2 = cg->groups->version == 2;
 	int r = 0;
 
@@ -88,6 +99,8 @@ int bj_cgroup_change(const struct bj_cgroup *cg, const struct bj_cgroup_limits *
 					   to->pids, err);
 	if (r == 0 && from->cpu_milli != to->cpu_milli && !bj_layer_faulty(BJ_LAYER_CPU))
 		r = limit_cpu(cg, to->cpu_milli, err);
+	if (r == 0)
+		cg->limits = *to;
 	return r;
 }
 
@@ -110,6 +123,15 @@ static void watch_oom(struct bj_cgroup *cg)
 	}
 }
 
+static int open_tasks(struct bj_cgroup *cg, enum bj_hier h, struct bj_err *err)
+{
+	/* Writing to tasks takes microseconds where cgroup.procs may take milliseconds. */
+	cg->tasks[h] = openat(cg->dir[h], "tasks", O_WRONLY | O_CLOEXEC);
+	if (cg->tasks[h] < 0)
+		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot open cgroup %s", cg->name);
+	return 0;
+}
+
 static int open_leaf(struct bj_cgroup *cg, enum bj_hier h, struct bj_err *err)
 {
 	const int parent = cg->groups->room[h];
@@ -119,17 +141,88 @@ static int open_leaf(struct bj_cgroup *cg, enum bj_hier h, struct bj_err *err)
 	cg->dir[h] = openat(parent, cg->name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (cg->dir[h] < 0)
 		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot open cgroup %s", cg->name);
-	if (h == BJ_HIER_UNIFIED)
-		return 0;
-	/* Writing to tasks takes microseconds where cgroup.procs may take milliseconds. */
-	cg->tasks[h] = openat(cg->dir[h], "tasks", O_WRONLY | O_CLOEXEC);
-	if (cg->tasks[h] < 0)
-		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot open cgroup %s", cg->name);
-	return 0;
+	return h == BJ_HIER_UNIFIED ? 0 : open_tasks(cg, h, err);
 }
 
-int bj_cgroup_new(struct bj_cgroups *groups, const char *name,
-		  const struct bj_cgroup_limits *limits, struct bj_cgroup **ret, struct bj_err *err)
+/* --- leaves that are used again ----------------------------------------------------------------
+ *
+ * To make and remove five directories costs the kernel more than a millisecond for each jar, most
+ * of it after the answer, in the way of others. On v1 every counter can be set back, so a leaf
+ * whose jar ended as it should is kept. It is looked at again before it is used: nobody in it, next
+ * to nothing charged to it, all counters at zero, all limits written. */
+
+static void drain_oom(const struct bj_cgroup *cg)
+{
+	uint64_t times;
+
+	if (cg->oom_fd >= 0)
+		(void)!read(cg->oom_fd, &times, sizeof(times));
+}
+
+static int acct_dir(const struct bj_cgroup *cg)
+{
+	return cg->dir[cg->dir[BJ_HIER_CPUACCT] >= 0 ? BJ_HIER_CPUACCT : BJ_HIER_CPU];
+}
+
+static bool zero_counters(const struct bj_cgroup *cg)
+{
+	const int memory = cg->dir[BJ_HIER_MEMORY];
+
+	drain_oom(cg);
+	return bj_cgfile_write(acct_dir(cg), "cpuacct.usage", "0", NULL) == 0 &&
+	       bj_cgfile_write(memory, "memory.max_usage_in_bytes", "0", NULL) == 0 &&
+	       bj_cgfile_write(memory, "memory.failcnt", "0", NULL) == 0;
+}
+
+static bool is_as_new(struct bj_cgroup *cg, const struct bj_cgroup_limits *limits)
+{
+	if (bj_cgroup_population(cg) != 0 || bj_cgroup_memory(cg) > RESIDUE_MAX ||
+	    bj_cgroup_pids_hits(cg) > 0 || bj_cgroup_oom_kills(cg) > 0 || !zero_counters(cg) ||
+	    bj_cgroup_change(cg, limits, NULL) < 0)
+		return false;
+	/* Written anew it starts a new period, and whoever was throttled is forgotten. */
+	if (!bj_layer_faulty(BJ_LAYER_CPU) && limit_cpu(cg, limits->cpu_milli, NULL) < 0)
+		return false;
+	for (int h = 0; h < BJ_HIER_UNIFIED; h++)
+		if (cg->dir[h] >= 0 && open_tasks(cg, (enum bj_hier)h, NULL) < 0)
+			return false;
+	return true;
+}
+
+/* The one that has waited longest has least charged to it. */
+static struct bj_cgroup *take_spare(struct bj_cgroups *groups,
+				    const struct bj_cgroup_limits *limits)
+{
+	while (groups->n_spare > 0) {
+		struct bj_cgroup *cg = groups->spare[groups->first_spare];
+
+		groups->first_spare = (groups->first_spare + 1) % BJ_SPARE_MAX;
+		groups->n_spare--;
+		if (is_as_new(cg, limits))
+			return cg;
+		bj_cgroup_free(cg);
+	}
+	return NULL;
+}
+
+bool bj_cgroup_give_back(struct bj_cgroup *cg)
+{
+	struct bj_cgroups *groups = cg ? cg->groups : NULL;
+
+	if (!cg || groups->version == 2 || cg->killed || groups->n_spare == BJ_SPARE_MAX ||
+	    bj_cgroup_population(cg) != 0)
+		return bj_cgroup_free(cg);
+	bj_cgroup_joined(cg);
+	groups->spare[(groups->first_spare + groups->n_spare++) % BJ_SPARE_MAX] = cg;
+	return true;
+}
+
+/* --- one leaf ----------------------------------------------------------------------------------
+ */
+
+static int make_leaf(struct bj_cgroups *groups, const char *name,
+		     const struct bj_cgroup_limits *limits, struct bj_cgroup **ret,
+		     struct bj_err *err)
 {
 	struct bj_cgroup *cg = calloc(1, sizeof(*cg));
 	int r = 0;
@@ -137,6 +230,7 @@ int bj_cgroup_new(struct bj_cgroups *groups, const char *name,
 	if (!cg)
 		return bj_err_set(err, BJ_E_SYSTEM, ENOMEM, "cannot make a cgroup");
 	cg->groups = groups;
+	cg->limits = *limits;
 	cg->oom_fd = cg->pids_fd = -1;
 	snprintf(cg->name, sizeof(cg->name), "%s", name);
 	for (int h = 0; h < BJ_HIER_COUNT; h++)
@@ -154,6 +248,17 @@ int bj_cgroup_new(struct bj_cgroups *groups, const char *name,
 	cg->pids_fd = openat(cg->dir[groups->version == 2 ? BJ_HIER_UNIFIED : BJ_HIER_PIDS],
 			     "pids.events", O_RDONLY | O_CLOEXEC);
 	*ret = cg;
+	return 0;
+}
+
+int bj_cgroup_new(struct bj_cgroups *groups, const char *name,
+		  const struct bj_cgroup_limits *limits, struct bj_cgroup **ret, struct bj_err *err)
+{
+	struct bj_cgroup *spare = take_spare(groups, limits);
+
+	if (!spare)
+		return make_leaf(groups, name, limits, ret, err);
+	*ret = spare;
 	return 0;
 }
 
@@ -246,8 +351,9 @@ bool bj_cgroup_is_out_of_memory(const struct bj_cgroup *cg)
 	return bj_cgroup_oom_kills(cg) > 0 || bj_cgfile_read_number(dir, "memory.failcnt", "") > 0;
 }
 
-void bj_cgroup_kill(const struct bj_cgroup *cg)
+void bj_cgroup_kill(struct bj_cgroup *cg)
 {
+	cg->killed = true;
 	if (cg->groups->version == 2) {
 		bj_cgfile_write(cg->dir[BJ_HIER_UNIFIED], "cpu.max", "max", NULL);
 		bj_cgfile_write(cg->dir[BJ_HIER_UNIFIED], "cpu.weight", "10000", NULL);
@@ -280,10 +386,8 @@ void bj_cgroup_read_stats(const struct bj_cgroup *cg, struct bj_cgroup_stats *re
 		return;
 	}
 
-	const int acct =
-		cg->dir[BJ_HIER_CPUACCT] >= 0 ? cg->dir[BJ_HIER_CPUACCT] : cg->dir[BJ_HIER_CPU];
 	*ret = (struct bj_cgroup_stats){
-		.cpu_ns = bj_cgfile_read_number(acct, "cpuacct.usage", ""),
+		.cpu_ns = bj_cgfile_read_number(acct_dir(cg), "cpuacct.usage", ""),
 		.peak_memory = bj_cgfile_read_number(cg->dir[BJ_HIER_MEMORY],
 						     "memory.max_usage_in_bytes", ""),
 		.oom_kills = bj_cgroup_oom_kills(cg),

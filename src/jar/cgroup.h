@@ -61,7 +61,8 @@ int bj_cgroups_version(const struct bj_cgroups *groups); /* 1 or 2 */
 bool bj_cgroups_is_aside(const struct bj_cgroups *groups);
 unsigned int bj_cgroups_swept(const struct bj_cgroups *groups);
 
-/* Make a leaf called @name with @limits. The caller frees *@ret. */
+/* Make a leaf called @name with @limits, or take one that was given back, which keeps its name. The
+ * caller frees *@ret or gives it back. */
 int bj_cgroup_new(struct bj_cgroups *groups, const char *name,
 		  const struct bj_cgroup_limits *limits, struct bj_cgroup **ret,
 		  struct bj_err *err);
@@ -69,9 +70,12 @@ int bj_cgroup_new(struct bj_cgroups *groups, const char *name,
 /* Remove the leaf. False when the kernel refused, which means that a process is left in it. */
 bool bj_cgroup_free(struct bj_cgroup *cg); /* NULL is fine, and true */
 
-/* Change what differs between @from, which holds now, and @to. */
-int bj_cgroup_change(const struct bj_cgroup *cg, const struct bj_cgroup_limits *from,
-		     const struct bj_cgroup_limits *to, struct bj_err *err);
+/* The jar of this leaf ended by itself: keep the leaf for another jar where that is safe, else
+ * remove it. False as bj_cgroup_free(). */
+bool bj_cgroup_give_back(struct bj_cgroup *cg); /* NULL is fine, and true */
+
+/* Change what differs between the limits that hold now and @to. */
+int bj_cgroup_change(struct bj_cgroup *cg, const struct bj_cgroup_limits *to, struct bj_err *err);
 
 /* How many processes and threads are in the leaf. */
 uint64_t bj_cgroup_population(const struct bj_cgroup *cg);
@@ -104,7 +108,7 @@ uint64_t bj_cgroup_pids_hits(const struct bj_cgroup *cg);
 
 /* Kill everything in the leaf, quickly: the CPU quota is lifted first, so that a throttled
  * process gets to die. */
-void bj_cgroup_kill(const struct bj_cgroup *cg);
+void bj_cgroup_kill(struct bj_cgroup *cg);
 
 /* The memory that is in use now. */
 uint64_t bj_cgroup_memory(const struct bj_cgroup *cg);

@@ -6,7 +6,7 @@
 
 /* What cgroups.c and cgroup.c share, and nobody else knows. */
 
-enum { BJ_OWNER_NAME_SIZE = 48 };
+enum { BJ_OWNER_NAME_SIZE = 48, BJ_SPARE_MAX = 32 };
 
 struct bj_cgroups {
 	int version;
@@ -20,4 +20,7 @@ struct bj_cgroups {
 	int home;                /* v2: where this process was; -1: unknown */
 	int nursery;             /* the cgroup a launcher of root is born in; -1: none */
 	bool aside;              /* it left that place, which had to become empty */
+	/* Leaves that were given back, in a ring, longest first. */
+	struct bj_cgroup *spare[BJ_SPARE_MAX];
+	uint32_t first_spare, n_spare;
 };

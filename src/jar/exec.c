@@ -107,8 +107,9 @@ static int become(struct bj_exec *exec, const char *const *argv, struct bj_err *
 	char *all[BJ_EXEC_MAX_ARGS + 8];
 	size_t n = 0;
 
-	for (; *argv; argv++)
-		all[n++] = (char *)*argv;
+	do
+		all[n++] = (char *)*argv++;
+	while (*argv);
 	for (size_t i = 0; i < exec->n_args; i++)
 		all[n++] = exec->args[i];
 	all[n] = NULL;

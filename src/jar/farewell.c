@@ -11,39 +11,46 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define MARK UINT64_C(0x62656c6c) /* in the upper half of the exit code */
+/* In what exit_group takes for a code, of which the kernel passes on the lowest byte only. The same
+ * stands in runtime/cold.py. */
+#define MARK      0x62656c00u
+#define MARK_BITS 0xffffff00u
 
-/* Bytes from the start of the argument to its upper half. */
-enum { UPPER = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? 4 : 0 };
+/* Bytes from the start of the argument to its lower half. */
+enum { LOWER = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? 0 : 4 };
 
 int bj_farewell_listen(void)
 {
 	/* A call of another architecture that looks like this one dies in the jar's own filter. */
 	struct sock_filter code[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_exit_group, 0, 3),
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[0]) + UPPER),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)MARK, 0, 1),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_exit_group, 0, 4),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[0]) + LOWER),
+		BPF_STMT(BPF_ALU | BPF_AND | BPF_K, MARK_BITS),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, MARK, 0, 1),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_USER_NOTIF),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 	};
 	const struct sock_fprog program = { .len = BJ_ARRAY_SIZE(code), .filter = code };
 
-	return (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER,
+	/* Once heard, only a kill ends the call. Otherwise a timer of the script would wake it
+	 * after it was answered. Linux before 5.19 cannot promise that: then nobody listens. */
+	return (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
+			    SECCOMP_FILTER_FLAG_NEW_LISTENER |
+				    SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV,
 			    &program);
 }
 
-void bj_farewell_offer(int sock)
+int bj_farewell_offer(int sock)
 {
 	AUTO_FD int fd = bj_farewell_listen();
 
-	if (fd >= 0)
-		bj_fd_send(sock, "l", 1, &fd, 1);
+	return fd < 0 ? 0 : bj_fd_send(sock, "l", 1, &fd, 1);
 }
 
 void bj_farewell_say(int code)
 {
-	syscall(SYS_exit_group, MARK << 32 | (uint64_t)(code & 0xff));
+	syscall(SYS_exit_group, MARK | (unsigned int)(code & 0xff));
 	/* Nobody listens any more. */
 	_exit(code);
 }

@@ -5,11 +5,11 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* How the launcher learns that a waiting interpreter has done its script before the kernel has torn
- * down its memory, which takes longer than a short script.
+/* How the launcher learns that an interpreter has done its script before the kernel has torn down
+ * its memory, which takes longer than a short script.
  *
- * The interpreter's last call is exit_group with a mark in the upper half of its argument, which
- * the kernel ignores. A filter of its own stops that one call and tells the launcher. Ordinary
+ * The interpreter's last call is exit_group with a mark in the part of its argument that the kernel
+ * ignores. A filter of its own stops that one call and tells the launcher. Ordinary
  * exits, of the script and of what it starts, have no mark and go on as ever. A script may use the
  * mark itself: it says then that it exits, is believed, and is killed. */
 
@@ -17,8 +17,9 @@
  * for the launcher; -1 when this kernel has none. Everything works without it. */
 int bj_farewell_listen(void);
 
-/* The same, and send the descriptor to the launcher through @sock. */
-void bj_farewell_offer(int sock);
+/* The same, and send the descriptor to the launcher through @sock. When that fails the last call of
+ * a program that knows only how to exit would kill it. 0 or -errno. */
+int bj_farewell_offer(int sock);
 
 /* In the interpreter: the end. */
 __attribute__((noreturn)) void bj_farewell_say(int code);

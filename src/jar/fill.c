@@ -7,6 +7,7 @@
 #include "base/err.h"
 #include "base/fd.h"
 #include "jar/jar.h"
+#include "jar/rlimits.h"
 #include "jar/script.h"
 #include "jar/sys.h"
 
@@ -134,29 +135,39 @@ static void let_enter(struct bj_jar *jar)
 	close(bj_take_fd(&jar->go_fd));
 }
 
-/* The CPU time that a run can use until its deadline, rounded up. */
-static uint32_t cpu_seconds(const struct bj_wire_launch *run)
+/* A Python that starts from nothing says when it ends, too, unless its files are collected: that
+ * takes its end. -1: it does not. */
+static int hear_last(struct bj_jar *jar)
 {
-	const uint64_t s = (run->timeout_ns / 1000000u * run->cpu_milli + 999999u) / 1000000u + 1;
+	int pair[2];
 
-	return s > UINT32_MAX ? UINT32_MAX : (uint32_t)s;
+	if (jar->language != BJ_LANG_PYTHON || jar->out_fd >= 0 || !jar->cgroup ||
+	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+		return -1;
+	jar->watch[BJ_JAR_EV_SLOT] = pair[0];
+	return pair[1];
 }
 
 int bj_jar_start_cold(struct bj_jar *jar, const struct bj_jar_ground *ground, struct bj_err *err)
 {
+	AUTO_FD int last_fd = hear_last(jar);
 	struct cold cold = {
 		.script = { .language = jar->language,
 			    .check_only = jar->run.flags & BJ_WIRE_CHECK_ONLY,
 			    .limits = { .tmp_size = jar->tmp_size,
 					.pids = jar->run.pids,
 					.pids_cgroup = jar->cgroup != NULL,
-					.cpu_seconds = jar->cgroup ? 0 : cpu_seconds(&jar->run) },
+					.cpu_seconds = jar->cgroup ? 0
+								   : bj_rlimits_cpu_seconds(
+									     jar->run.timeout_ns,
+									     jar->run.cpu_milli) },
 			    .stdin_fd = jar->fds[BJ_WIRE_FD_STDIN],
 			    .stdout_fd = jar->fds[BJ_WIRE_FD_STDOUT],
 			    .stderr_fd = jar->fds[BJ_WIRE_FD_STDERR],
 			    .verdict_fd = jar->fds[BJ_WIRE_FD_VERDICT],
 			    .spec_fd = jar->fds[BJ_WIRE_FD_SPEC],
 			    .filter_fd = jar->filter_fd,
+			    .last_fd = last_fd,
 			    .python = ground->python,
 			    .bash = ground->bash },
 	};
@@ -176,7 +187,7 @@ int bj_jar_fill_cold(struct bj_jar *jar, const struct bj_jar_ground *ground, str
 				  jar->init_uid, err);
 	/* A jar that was built ahead of time has the limits of the settings. */
 	if (r == 0 && jar->cgroup)
-		r = bj_cgroup_change(jar->cgroup, &jar->cgroup_limits, &limits, err);
+		r = bj_cgroup_change(jar->cgroup, &limits, err);
 	if (r < 0)
 		return r;
 	jar->started = bj_clock_now();
@@ -205,6 +216,7 @@ int bj_jar_fill_bash(struct bj_jar *jar, const struct bj_jar_ground *ground, int
 			    .verdict_fd = pair[1],
 			    .spec_fd = spec_fd,
 			    .filter_fd = -1,
+			    .last_fd = -1,
 			    .bash = ground->bash },
 	};
 

@@ -119,6 +119,9 @@ int bj_jar_go(struct bj_jar *jar, struct bj_err *err)
 	const struct bj_slot_go go = {
 		.check_only = !!(jar->run.flags & BJ_WIRE_CHECK_ONLY),
 		.no_limits = bj_layer_faulty(BJ_LAYER_RLIMITS),
+		.cpu_seconds = jar->cgroup ? 0
+					   : bj_rlimits_cpu_seconds(jar->run.timeout_ns,
+								    jar->run.cpu_milli),
 		.processes = bj_rlimits_processes(jar->run.pids, jar->cgroup != NULL),
 	};
 	const int fds[] = { jar->fds[BJ_WIRE_FD_STDIN], jar->fds[BJ_WIRE_FD_STDOUT],
@@ -128,7 +131,7 @@ int bj_jar_go(struct bj_jar *jar, struct bj_err *err)
 			      jar->init_uid, err);
 
 	if (r == 0 && jar->cgroup)
-		r = bj_cgroup_change(jar->cgroup, &jar->cgroup_limits, &limits, err);
+		r = bj_cgroup_change(jar->cgroup, &limits, err);
 	if (r < 0)
 		return r;
 	jar->phase = BJ_JAR_RUNNING;
@@ -312,6 +315,7 @@ static void handle_report(struct bj_jar *jar, const struct bj_jar_ground *ground
 /* A waiting interpreter speaks: a Python hands over what hears its last call, a Bash is ready. */
 static void handle_slot(struct bj_jar *jar, const struct bj_jar_ground *ground)
 {
+	struct bj_err err = { 0 };
 	size_t n_fds = 0;
 	char word = 0;
 	int fd = -1;
@@ -322,14 +326,20 @@ static void handle_slot(struct bj_jar *jar, const struct bj_jar_ground *ground)
 		return;
 	if (n_fds == 1) {
 		jar->watch[BJ_JAR_EV_LAST] = fd;
+		if (!jar->warm)
+			unwatch(jar, BJ_JAR_EV_SLOT); /* a cold start has no more to say */
 	} else if (n == 1 && word == 'r' && jar->language == BJ_LANG_BASH) {
 		/* It was sealed before it was Bash: that report is there. */
 		if (!jar->sealed && jar->watch[BJ_JAR_EV_REPORT] >= 0)
 			handle_report(jar, ground);
 		if (jar->phase == BJ_JAR_FILLING && jar->sealed)
 			wait_for_run(jar);
+	} else if (n == 1 && word == 'l' && !jar->warm) {
+		bj_err_set(&err, BJ_E_LIMIT, 0, "too many files are open to hear of the end");
+		bj_jar_fail(jar, &err);
 	} else {
-		forget(jar, BJ_JAR_EV_SLOT); /* it is dead, and its end is on the way */
+		/* It is dead, and its end is on the way; or this kernel has no such listener. */
+		unwatch(jar, BJ_JAR_EV_SLOT);
 	}
 }
 
@@ -447,7 +457,10 @@ static void handle_last(struct bj_jar *jar)
 	uint64_t id = 0;
 	int code = 0;
 
-	if (poll(&p, 1, 0) == 1 && !(p.revents & POLLIN)) {
+	/* To ask without a call that is there would be to wait for one. */
+	if (poll(&p, 1, 0) != 1)
+		return;
+	if (!(p.revents & POLLIN)) {
 		unwatch(jar, BJ_JAR_EV_LAST); /* nobody is left to hear */
 		return;
 	}
@@ -619,7 +632,10 @@ void bj_jar_done(struct bj_jar *jar)
 	forget(jar, BJ_JAR_EV_OOM); /* belongs to the cgroup */
 	jar->watch[BJ_JAR_EV_OOM] = -1;
 
-	const bool clean = bj_cgroup_free(jar->cgroup);
+	/* What was answered before its end had nothing left in it. */
+	const bool clean = jar->replied && jar->reply.cause == BJ_CAUSE_EXITED
+				   ? bj_cgroup_give_back(jar->cgroup)
+				   : bj_cgroup_free(jar->cgroup);
 
 	jar->cgroup = NULL;
 	if (!jar->replied) {

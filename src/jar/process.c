@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 
@@ -59,6 +60,8 @@ int bj_process_new(const char *name, void (*body)(int control, void *self), void
 		free_handle(p);
 		return bj_err_set(err, BJ_E_SYSTEM, errnum, "cannot start the %s", name);
 	}
+	/* It has the longer way to go. */
+	sched_yield();
 	p->control = bj_take_fd(&ours);
 	*ret = p;
 	return 0;

@@ -44,14 +44,21 @@ int bj_rlimits_set(const struct bj_rlimits *limits, struct bj_err *err)
 	return 0;
 }
 
-int bj_rlimits_lower_processes(uint64_t processes)
+static int lower(__rlimit_resource_t resource, uint64_t value)
 {
 	struct rlimit lim;
 
-	if (getrlimit(RLIMIT_NPROC, &lim) < 0)
+	if (getrlimit(resource, &lim) < 0)
 		return -errno;
-	if (lim.rlim_max <= processes)
+	if (lim.rlim_max <= value)
 		return 0;
-	lim.rlim_cur = lim.rlim_max = processes;
-	return setrlimit(RLIMIT_NPROC, &lim) < 0 ? -errno : 0;
+	lim.rlim_cur = lim.rlim_max = value;
+	return setrlimit(resource, &lim) < 0 ? -errno : 0;
+}
+
+int bj_rlimits_lower(uint64_t processes, uint32_t cpu_seconds)
+{
+	const int r = lower(RLIMIT_NPROC, processes);
+
+	return r < 0 || cpu_seconds == 0 ? r : lower(RLIMIT_CPU, cpu_seconds);
 }

@@ -19,7 +19,16 @@ static inline uint64_t bj_rlimits_processes(uint32_t pids, bool in_cgroup)
 	return pids + (in_cgroup ? 64u : 1u);
 }
 
-/* For a process that waited for its script: it may have fewer than it was started for. */
-int bj_rlimits_lower_processes(uint64_t processes);
+/* The CPU time that a run can use until its deadline, rounded up. */
+static inline uint32_t bj_rlimits_cpu_seconds(uint64_t timeout_ns, uint32_t cpu_milli)
+{
+	const uint64_t s = (timeout_ns / 1000000u * cpu_milli + 999999u) / 1000000u + 1;
+
+	return s > UINT32_MAX ? UINT32_MAX : (uint32_t)s;
+}
+
+/* For a process that waited for its script: it may have less than it was started for. @cpu_seconds
+ * 0 changes nothing. 0 or negative errno. */
+int bj_rlimits_lower(uint64_t processes, uint32_t cpu_seconds);
 
 int bj_rlimits_set(const struct bj_rlimits *limits, struct bj_err *err);

@@ -11,7 +11,9 @@
  * spec attached. */
 struct bj_slot_go {
 	uint32_t check_only;
-	uint32_t no_limits; /* a test build leaves them out */
+	uint32_t no_limits;   /* a test build leaves them out */
+	uint32_t cpu_seconds; /* as bj_rlimits_cpu_seconds() says; 0: a cgroup counts them */
+	uint32_t reserved;
 	uint64_t processes; /* as bj_rlimits_processes() says */
 };
 

@@ -39,6 +39,7 @@
 #include "jar/layers.h"
 #include "jar/net.h"
 #include "jar/rlimits.h"
+#include "jar/userns.h"
 #include "seccomp/filters.h"
 
 #include <errno.h>
@@ -114,6 +115,8 @@ static int build_jar(const struct bj_seal_build *plan, struct bj_seal_report *re
 	 * join our namespaces. The init program makes itself opaque again. */
 	if (r == 0 && prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) < 0)
 		r = bj_err_set(err, BJ_E_SYSTEM, errno, "cannot be joined");
+	if (r == 0 && !bj_layer_faulty(BJ_LAYER_USER_NS))
+		r = bj_userns_limit_jar(err);
 	if (r == 0 && !bj_layer_faulty(BJ_LAYER_NET_NS))
 		r = bj_net_loopback_up(err);
 	if (r == 0 && !bj_layer_faulty(BJ_LAYER_UTS_NS) && sethostname("belljar", 7) < 0)
@@ -162,7 +165,14 @@ void bj_seal_init(const struct bj_seal_build *plan, int sync)
 
 /* --- the script ------------------------------------------------------------------------------- */
 
-enum { FD_VERDICT = 3, FD_REPORT = 4, FD_SPEC = 5, FD_FILTER = 6, FD_FIRST_UNUSED = 7 };
+enum {
+	FD_VERDICT = 3,
+	FD_REPORT = 4,
+	FD_SPEC = 5,
+	FD_FILTER = 6,
+	FD_LAST = 7,
+	FD_FIRST_UNUSED = 8
+};
 
 /* Move @from to exactly @to. Sources may lie in the target range: they were moved above it. */
 static int place_fd(int from, int to, int flags)
@@ -174,7 +184,7 @@ static int place_fd(int from, int to, int flags)
 static int own_streams(const struct bj_seal_script *plan, int report, struct bj_err *err)
 {
 	const int from[] = { plan->stdin_fd, plan->stdout_fd, plan->stderr_fd, plan->verdict_fd,
-			     report,         plan->spec_fd,   plan->filter_fd };
+			     report,         plan->spec_fd,   plan->filter_fd, plan->last_fd };
 	int high[BJ_ARRAY_SIZE(from)];
 
 	if (!bj_layer_faulty(BJ_LAYER_SESSION) && setsid() < 0)
@@ -339,9 +349,13 @@ void bj_seal_script(const struct bj_seal_script *plan, int report_fd)
 		bj_err_set(&report.err, BJ_E_SYSTEM, errno, "cannot enter " BJ_JAR_WORK);
 		give_up(&report);
 	}
-	/* What waits has a socket instead of a verdict, and says its last call (farewell.h). */
+	/* What waits has a socket instead of a verdict, and ends well without a listener, too. */
 	if (plan->wait)
-		bj_farewell_offer(FD_VERDICT);
+		(void)!bj_farewell_offer(FD_VERDICT);
+	if (plan->last_fd >= 0 && bj_farewell_offer(FD_LAST) < 0) {
+		bj_err_set(&report.err, BJ_E_SYSTEM, errno, "nobody would hear of the end");
+		give_up(&report);
+	}
 	if (map_spec(FD_SPEC, &pack, &pack_size, &report.err) < 0 ||
 	    bj_exec_prepare(&exec, pack, pack_size, &report.err) < 0 ||
 	    bj_seal_self(&plan->limits, plan->filter_fd >= 0 ? FD_FILTER : -1, &report) < 0)

@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "jar/cgroup_file.h"
 #include "jar/mounts.h"
 
 #include <errno.h>
@@ -34,4 +35,41 @@ int bj_userns_map(pid_t pid, const struct bj_userns_ids *ids, struct bj_err *err
 	const int r = write_map(pid, "uid_map", map, err);
 
 	return r < 0 ? r : write_map(pid, "gid_map", map, err);
+}
+
+enum { JAR_INSTANCES = 16, JAR_WATCHES = 4096 };
+
+/* A kernel without inotify has no file for it, and needs none. */
+static int limit(const char *what, uint64_t value, struct bj_err *err)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/sys/user/%s", what);
+
+	const int r = bj_cgfile_write_number(AT_FDCWD, path, value, err);
+
+	return r < 0 && errno == ENOENT ? 0 : r;
+}
+
+int bj_userns_limit_all(struct bj_err *err)
+{
+	static const char *const whole[] = { "/proc/sys/fs/inotify/max_user_instances",
+					     "/proc/sys/fs/inotify/max_user_watches" };
+	static const char *const ours[] = { "max_inotify_instances", "max_inotify_watches" };
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < BJ_ARRAY_SIZE(whole); i++)
+		r = limit(ours[i], bj_cgfile_read_number(AT_FDCWD, whole[i], "") / 2, err);
+	return r;
+}
+
+int bj_userns_limit_jar(struct bj_err *err)
+{
+	int r = limit("max_user_namespaces", 0, err);
+
+	if (r == 0)
+		r = limit("max_inotify_instances", JAR_INSTANCES, err);
+	if (r == 0)
+		r = limit("max_inotify_watches", JAR_WATCHES, err);
+	return r;
 }

@@ -14,3 +14,15 @@ struct bj_userns_ids {
 
 /* Write the user and group maps of @pid, which waits in a new user namespace. */
 int bj_userns_map(pid_t pid, const struct bj_userns_ids *ids, struct bj_err *err);
+
+/* Some things the kernel counts by user namespace, and a namespace's share counts for whoever made
+ * it, up to root of the machine: inotify instances, of which a user has 128, are one. Without a
+ * limit, one jar could take those of all others and of the machine. */
+
+/* In the launcher's user namespace, with all capabilities there: half of what the machine gives a
+ * user is for all jars together. */
+int bj_userns_limit_all(struct bj_err *err);
+
+/* The same in a jar's: its own part, and no user namespaces inside it. The launcher's /proc must
+ * be there. */
+int bj_userns_limit_jar(struct bj_err *err);

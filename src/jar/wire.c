@@ -117,3 +117,10 @@ int bj_wire_check(const struct bj_wire_launch *msg, size_t size, const int *fds,
 		return bj_err_set(err, BJ_E_PROTOCOL, 0, "launch message: bad descriptor count");
 	return check_fds(msg, fds, err);
 }
+
+bool bj_wire_is_census(const struct bj_wire_launch *msg, size_t size, const int *fds, size_t n_fds)
+{
+	return size == sizeof(*msg) && msg->magic == BJ_WIRE_MAGIC &&
+	       msg->version == BJ_WIRE_VERSION && msg->flags == BJ_WIRE_CENSUS && n_fds == 1 &&
+	       is_reply_socket(fds[BJ_WIRE_FD_REPLY]);
+}

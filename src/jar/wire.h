@@ -30,6 +30,7 @@ enum bj_wire_flag {
 	BJ_WIRE_PLAIN = 1 << 4,      /* neither arguments nor environment */
 	BJ_WIRE_HEAVY = 1 << 5,      /* it likely imports what takes long to import */
 	BJ_WIRE_ALL_FLAGS = (1 << 6) - 1,
+	BJ_WIRE_CENSUS = 1 << 6, /* alone: no launch, but a question; see bj_wire_is_census() */
 };
 
 /* Descriptors of a launch, in this order; the two last only with their flag. */
@@ -97,6 +98,24 @@ struct bj_wire_reply {
 	struct bj_err err;
 };
 
+/* What the launcher keeps, by kind of jar: Python, Python with large modules, Bash, empty. */
+enum { BJ_WIRE_KINDS = 4 };
+struct bj_wire_kind {
+	uint32_t ready, coming; /* jars that wait, and those on their way there */
+	uint32_t busy;          /* jars of this kind that have a script */
+	uint32_t target;        /* how many should wait now */
+	uint32_t zygotes;       /* that are up */
+	uint32_t zygote_starts; /* since the launcher started */
+	uint32_t failures;      /* jars that came to nothing before a script came */
+};
+
+struct bj_wire_census {
+	uint32_t magic;
+	uint32_t cold; /* jars of runs that found none of these */
+	uint32_t jars, max_jars;
+	struct bj_wire_kind kinds[BJ_WIRE_KINDS];
+};
+
 /* A wish of the front about a run, one byte on the reply socket. */
 enum bj_wire_wish { BJ_WISH_CANCEL = 'c', BJ_WISH_OUTPUT = 'o', BJ_WISH_SAMPLE = 's' };
 
@@ -107,3 +126,6 @@ enum { BJ_WIRE_SAMPLES_MAX = 100 };
 /* Whether @msg and its descriptors are sane. 0 or negative with @err. */
 int bj_wire_check(const struct bj_wire_launch *msg, size_t size, const int *fds, size_t n_fds,
 		  struct bj_err *err);
+
+/* Whether @msg asks for a census, with the socket that gets it as its one descriptor. */
+bool bj_wire_is_census(const struct bj_wire_launch *msg, size_t size, const int *fds, size_t n_fds);

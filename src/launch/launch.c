@@ -28,6 +28,7 @@
 #include "jar/creds.h"
 #include "jar/embed.h"
 #include "jar/layers.h"
+#include "jar/userns.h"
 #include "launch/launcher.h"
 #include "seccomp/filters.h"
 
@@ -93,6 +94,15 @@ static void be_quick(void)
 
 	if (setrlimit(RLIMIT_RTTIME, &limit) == 0 && sigaction(SIGXCPU, &action, NULL) == 0)
 		sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &param);
+}
+
+/* The only run is answered. Whoever started us ends now, and should not wait for our cleaning up:
+ * this class never takes a CPU from others by waking up. */
+static void be_patient(void)
+{
+	const struct sched_param param = { 0 };
+
+	sched_setscheduler(0, SCHED_BATCH | SCHED_RESET_ON_FORK, &param);
 }
 
 /* A copy of the init program that nothing can change. */
@@ -189,6 +199,8 @@ static int build_ground(struct launcher *l, const struct bj_launch_birth *birth,
 	if (r == 0 && birth->root)
 		r = give_up_root(l, birth, err);
 	if (r == 0)
+		r = bj_userns_limit_all(err);
+	if (r == 0)
 		r = bj_creds_keep_caps(KEEP_CAPS, err);
 	/* Children inherit it: where it is left out, it is left out here, too. */
 	if (r == 0 && !bj_layer_faulty(BJ_LAYER_NO_NEW_PRIVS))
@@ -221,6 +233,9 @@ static int come_up(struct launcher *l, const struct bj_launch_birth *birth, cons
 	/* Two uids a jar: with more jars than that, two of them would share. */
 	if (l->ground.own_uids && l->n_slots > l->ground.uid_count / 2)
 		l->n_slots = l->ground.uid_count / 2;
+	if (l->n_slots == 0)
+		return bj_err_set(err, BJ_E_UNSUPPORTED, 0,
+				  "a jar needs two uids of its own; raise native.uid_count");
 	l->jars = calloc(l->n_slots, sizeof(*l->jars));
 	l->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (!l->jars || l->epoll < 0 || epoll_ctl(l->epoll, EPOLL_CTL_ADD, l->control, &ev) < 0)
@@ -289,11 +304,7 @@ static int next_step(struct launcher *l, struct bj_jar *jar, struct bj_err *err)
 {
 	if (jar->phase == BJ_JAR_EMPTY)
 		return pool_fill(l, jar, err);
-	if (jar->phase == BJ_JAR_WAITING && jar->has_run) {
-		pool_used(l);
-		return bj_jar_go(jar, err);
-	}
-	return 0;
+	return jar->phase == BJ_JAR_WAITING && jar->has_run ? bj_jar_go(jar, err) : 0;
 }
 
 static struct bj_jar_shape shape_of(const struct bj_wire_launch *run)
@@ -383,6 +394,18 @@ static void launch(struct launcher *l, const struct bj_wire_launch *msg, int *fd
 	launcher_advance(l, jar);
 }
 
+/* Tell how many there are of what. Whoever does not listen gets nothing: we wait for nobody. */
+static void answer_census(const struct launcher *l, int fd)
+{
+	struct bj_wire_census census;
+	struct iovec iov = { .iov_base = &census, .iov_len = sizeof(census) };
+	const struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1 };
+
+	pool_count(l, &census);
+	if (sendmsg(fd, &msg, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
+		return;
+}
+
 /* One message from the front. False when the front is gone. */
 static bool handle_control(struct launcher *l)
 {
@@ -401,7 +424,9 @@ static bool handle_control(struct launcher *l)
 		launch(l, &msg, fds, n_fds);
 		return true;
 	}
-	if (n_fds > 0)
+	if (bj_wire_is_census(&msg, (size_t)n, fds, n_fds))
+		answer_census(l, fds[BJ_WIRE_FD_REPLY]);
+	else if (n_fds > 0)
 		refuse(fds[BJ_WIRE_FD_REPLY], &err);
 	for (size_t i = 0; i < n_fds; i++)
 		close(fds[i]);
@@ -421,6 +446,8 @@ static void handle_jar(struct launcher *l, uint32_t index, uint32_t event)
 	bj_jar_handle(jar, &l->ground, (enum bj_jar_event)event);
 	if (filling && jar->phase == BJ_JAR_WAITING)
 		pool_filled(l, jar);
+	if (l->once && jar->replied)
+		be_patient();
 	launcher_advance(l, jar);
 }
 
@@ -538,6 +565,7 @@ void bj_launch_main(const struct bj_launch_birth *birth, const struct bj_launch_
 		.control = birth->control,
 		.caller = birth->caller,
 		.starter = birth->sync,
+		.once = settings->ahead,
 		.ground = { .required = settings->required,
 			    .python = settings->python,
 			    .bash = settings->bash,

@@ -30,7 +30,7 @@ struct bj_launch_settings {
 	const char *python, *bash;
 	const char *image; /* the tree that jars show instead of the host's; NULL: the host's */
 	enum bj_mounts_proc proc;
-	bool ahead; /* a run comes soon: build a jar for it at once */
+	bool ahead; /* one run comes, and soon: build a jar for it at once */
 	bool bound; /* the death of the caller ends the launcher */
 	struct bj_launch_pools pools;
 	struct bj_jar_shape shape; /* what their jars are built for */
@@ -39,6 +39,10 @@ struct bj_launch_settings {
 /* Start the launcher, as bj_process_new() does. Its end is the end of every jar. */
 int bj_launcher_new(const struct bj_launch_settings *settings, struct bj_process **ret,
 		    struct bj_err *err);
+
+/* Ask @launcher what it keeps. Waits for half a second at most. */
+int bj_launcher_census(const struct bj_process *launcher, struct bj_wire_census *ret,
+		       struct bj_err *err);
 
 /* What a launcher is born with. Borrowed from the process that forked it. */
 struct bj_launch_birth {

@@ -21,16 +21,20 @@ enum pool_kind {
 struct pool {
 	struct bj_demand demand;
 	uint64_t rest_until; /* clock nanoseconds, after a failure: no refill before */
+	uint32_t owed;       /* to be built at once: a run came in vain */
 	/* Of the two kinds of Python: */
 	const char *const *modules; /* imported ahead of time, NULL-terminated */
 	struct bj_zygote zygote;
 	uint64_t zygote_since;   /* clock nanoseconds: when it was started */
 	unsigned int failures;   /* of the zygote in a row, without ever having been ready */
 	unsigned int complaints; /* slots of it in a row that failed or were slow */
+	uint64_t filled_at;      /* clock nanoseconds: when the last of them came */
+	uint32_t starts, failed; /* zygotes started, jars that failed: for whoever counts */
 };
 
 struct launcher {
 	int control, caller;
+	bool once;   /* there will be one run */
 	int starter; /* socket to the starter; its end of file is the starter's end */
 	int epoll;
 	struct bj_jar_ground ground;
@@ -41,7 +45,7 @@ struct launcher {
 	uint64_t next_tick;        /* when jars are looked at again */
 	struct bj_jar_shape shape; /* what jars of the pools are built for */
 	struct pool pools[POOL_KINDS];
-	uint64_t resume;      /* clock nanoseconds: runs were started, refilling can wait so long */
+	uint64_t resume;      /* clock nanoseconds: young runs are under way, the rest waits */
 	uint64_t strays_at;   /* when to look for processes that nobody knows; 0: never */
 	int wait_library;     /* what makes a Bash wait */
 	int wait_spec;        /* a spec without arguments and environment */
@@ -83,15 +87,15 @@ void pool_failed(struct launcher *l, const struct bj_jar *jar);
 /* A jar of a pool waits now: how long did it take? */
 void pool_filled(struct launcher *l, const struct bj_jar *jar);
 
-/* A run was started: refilling can wait until it has had the machine. */
-void pool_used(struct launcher *l);
-
 /* Start what is missing, end what is too much. Cheap when nothing is. Returns when to come back
  * (clock nanoseconds), 0 when there is no need. */
 uint64_t pool_refill(struct launcher *l);
 
 /* Build one empty jar for the run that is about to come. No pool replaces it. */
 void pool_build_ahead(struct launcher *l);
+
+/* What there is now. */
+void pool_count(const struct launcher *l, struct bj_wire_census *ret);
 
 /* No more refills; the zygotes end. */
 void pools_done(struct launcher *l);
@@ -104,6 +108,9 @@ bool zygote_keep(struct launcher *l, enum pool_kind kind);
 /* It said that it is ready, or is dead. */
 void zygote_ready(struct launcher *l, uint32_t kind);
 void zygote_dead(struct launcher *l, uint32_t kind);
+
+/* It hangs: end it, and with it the wait of those who asked. The next refill starts another. */
+void zygote_replace(struct launcher *l, enum pool_kind kind);
 
 /* Wait for children that nobody knows: what a zygote had forked when it was killed. */
 void zygote_reap_strays(struct launcher *l);

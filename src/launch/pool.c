@@ -2,8 +2,10 @@
 
 /* Jars that wait for scripts. Each kind has a number that it should have, which follows demand;
  * refilling happens between events, a few jars at a time, so that a run that arrives meanwhile does
- * not wait for it, and stands back while runs are being started. A run that finds none of its kind
- * takes an empty jar, and with it the longest part of its way. */
+ * not wait for it, and stands back while young runs need the machine: most end within milliseconds,
+ * and a burst that fits into the pool is over sooner than its jars can be replaced. Only who comes
+ * in vain makes it go on at once. A run that finds none of its kind takes an empty jar, and with it
+ * the longest part of its way. */
 
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -17,9 +19,11 @@
 #include <fcntl.h>
 
 #define REST_NS     UINT64_C(1000000000) /* after a failure */
-#define BREATH_NS   UINT64_C(4000000)    /* after a run was started */
+#define BREATH_NS   UINT64_C(4000000)    /* while a young run is under way */
+#define YOUNG_NS    UINT64_C(150000000)  /* since its start */
 #define PRESSURE_NS UINT64_C(1000000000) /* between two looks at the machine's memory */
 #define SLOW_NS     UINT64_C(3000000000) /* from empty to waiting: then its zygote is sick */
+#define STUCK_NS    UINT64_C(5000000000) /* asked for, and none came: it never will answer */
 
 enum { BUILD_AT_ONCE = 2 /* jars of one kind on their way */ };
 
@@ -113,6 +117,8 @@ static bool is_free(const struct bj_jar *jar)
 
 /* What waits of each kind, what is on its way, and the furthest of each. */
 struct stock {
+	uint32_t young;             /* runs */
+	uint64_t asked[POOL_KINDS]; /* when its zygote was asked for the oldest that has not come */
 	uint32_t ready[POOL_KINDS], coming[POOL_KINDS];
 	struct bj_jar *best[POOL_KINDS];
 };
@@ -122,7 +128,22 @@ static bool is_ready(const struct bj_jar *jar)
 	return jar->phase == (kind_of(jar) == POOL_EMPTY ? BJ_JAR_EMPTY : BJ_JAR_WAITING);
 }
 
-static struct stock take_stock(const struct launcher *l)
+static bool is_young(const struct bj_jar *jar, uint64_t now)
+{
+	return jar && jar->started > 0 && !jar->replied && now - jar->started < YOUNG_NS;
+}
+
+static void note_asked(struct stock *s, const struct bj_jar *jar)
+{
+	uint64_t *asked = jar && jar->stock ? &s->asked[kind_of(jar)] : NULL;
+
+	if (asked && jar->warm && jar->phase == BJ_JAR_FILLING && !jar->dying &&
+	    (*asked == 0 || jar->filling < *asked))
+		*asked = jar->filling;
+}
+
+/* Without @now no run counts as young. */
+static struct stock take_stock(const struct launcher *l, uint64_t now)
 {
 	struct stock s = { 0 };
 
@@ -130,6 +151,8 @@ static struct stock take_stock(const struct launcher *l)
 		struct bj_jar *jar = l->jars[i];
 
 		seen += jar != NULL;
+		s.young += is_young(jar, now);
+		note_asked(&s, jar);
 		if (!is_free(jar))
 			continue;
 
@@ -142,25 +165,61 @@ static struct stock take_stock(const struct launcher *l)
 	return s;
 }
 
+/* A run asks for a jar of @kind. */
+static void ask_for(struct launcher *l, const struct stock *s, enum pool_kind kind)
+{
+	struct pool *p = &l->pools[kind];
+
+	bj_demand_use(&p->demand, s->ready[kind]);
+	if (s->ready[kind] == 0)
+		p->owed = BUILD_AT_ONCE;
+}
+
 struct bj_jar *pool_take(struct launcher *l, const struct bj_wire_launch *run)
 {
 	const enum pool_kind kind = pool_kind_of(l, run);
-	const struct stock s = take_stock(l);
+	const struct stock s = take_stock(l, 0);
 
 	if (kind < POOL_KINDS) {
-		bj_demand_use(&l->pools[kind].demand, s.ready[kind]);
+		ask_for(l, &s, kind);
 		if (s.ready[kind] > 0)
 			return s.best[kind];
 	}
 	if (!fits(l, run))
 		return NULL;
-	bj_demand_use(&l->pools[POOL_EMPTY].demand, s.ready[POOL_EMPTY]);
+	ask_for(l, &s, POOL_EMPTY);
 	/* One that is being filled is nearer than an empty one, but for Bash a start from nothing
 	 * in an empty jar is as near. */
 	if (kind < POOL_KINDS && is_python(kind) && s.best[kind] &&
 	    s.best[kind]->phase == BJ_JAR_FILLING)
 		return s.best[kind];
 	return s.best[POOL_EMPTY];
+}
+
+_Static_assert((int)POOL_KINDS == (int)BJ_WIRE_KINDS, "one census of all kinds");
+
+void pool_count(const struct launcher *l, struct bj_wire_census *ret)
+{
+	const struct stock s = take_stock(l, 0);
+
+	*ret = (struct bj_wire_census){ .magic = BJ_WIRE_MAGIC,
+					.jars = l->n_live,
+					.max_jars = l->n_slots };
+	for (int k = 0; k < POOL_KINDS; k++)
+		ret->kinds[k] = (struct bj_wire_kind){
+			.ready = s.ready[k],
+			.coming = s.coming[k],
+			.target = l->pools[k].demand.target,
+			.zygotes = has_zygote(l, (enum pool_kind)k),
+			.zygote_starts = l->pools[k].starts,
+			.failures = l->pools[k].failed,
+		};
+	for (uint32_t i = 0; i < l->n_slots; i++)
+		if (l->jars[i] && l->jars[i]->has_run && !l->jars[i]->dying) {
+			const enum pool_kind k = kind_of(l->jars[i]);
+
+			(*(k < POOL_KINDS ? &ret->kinds[k].busy : &ret->cold))++;
+		}
 }
 
 /* --- filling ---------------------------------------------------------------------------------- */
@@ -212,6 +271,7 @@ void pool_failed(struct launcher *l, const struct bj_jar *jar)
 
 	p->rest_until = bj_clock_now() + REST_NS;
 	p->complaints++;
+	p->failed++;
 }
 
 void pool_filled(struct launcher *l, const struct bj_jar *jar)
@@ -220,11 +280,7 @@ void pool_filled(struct launcher *l, const struct bj_jar *jar)
 	const uint64_t took = bj_clock_now() - jar->filling;
 
 	p->complaints = took > SLOW_NS ? p->complaints + 1 : 0;
-}
-
-void pool_used(struct launcher *l)
-{
-	l->resume = bj_clock_now() + BREATH_NS;
+	p->filled_at = bj_clock_now();
 }
 
 /* --- refilling -------------------------------------------------------------------------------- */
@@ -272,10 +328,22 @@ static void shrink(struct launcher *l, const struct stock *s, enum pool_kind kin
 	launcher_advance(l, jar);
 }
 
+/* A zygote that hangs says nothing, and whoever waits for it would for long. Under load many wait,
+ * but some come. */
+static void mind_zygote(struct launcher *l, const struct stock *s, enum pool_kind kind,
+			uint64_t now)
+{
+	const uint64_t filled = l->pools[kind].filled_at;
+	const uint64_t since = s->asked[kind] > filled ? s->asked[kind] : filled;
+
+	if (is_python(kind) && s->asked[kind] > 0 && now - since > STUCK_NS)
+		zygote_replace(l, kind);
+}
+
 /* Build one of @kind if one is missing. When to come back, or 0. */
 static uint64_t refill(struct launcher *l, const struct stock *s, enum pool_kind kind, uint64_t now)
 {
-	const struct pool *p = &l->pools[kind];
+	struct pool *p = &l->pools[kind];
 	const uint32_t target = p->demand.target, have = s->ready[kind] + s->coming[kind];
 
 	if (target == 0 || (is_python(kind) && !zygote_keep(l, kind)))
@@ -286,9 +354,9 @@ static uint64_t refill(struct launcher *l, const struct stock *s, enum pool_kind
 		return 0;
 	if (now < p->rest_until)
 		return p->rest_until;
-	/* With seven of eight gone there is no time to lose. */
-	if (now < l->resume && 8 * s->ready[kind] > target)
+	if (now < l->resume && p->owed == 0)
 		return l->resume;
+	p->owed -= p->owed > 0;
 	build(l, kind);
 	return now;
 }
@@ -309,8 +377,10 @@ uint64_t pool_refill(struct launcher *l)
 		zygote_reap_strays(l);
 	look_at_memory(l, now);
 
-	const struct stock s = take_stock(l);
+	const struct stock s = take_stock(l, now);
 
+	if (s.young > 0)
+		l->resume = now + BREATH_NS;
 	for (int k = 0; k < POOL_KINDS; k++) {
 		struct bj_demand *d = &l->pools[k].demand;
 
@@ -318,6 +388,7 @@ uint64_t pool_refill(struct launcher *l)
 			continue;
 		bj_demand_look(d, now, l->short_of_memory);
 		shrink(l, &s, (enum pool_kind)k);
+		mind_zygote(l, &s, (enum pool_kind)k, now);
 		next = earlier(next, refill(l, &s, (enum pool_kind)k, now));
 		grown |= d->target != d->min;
 	}

@@ -50,6 +50,7 @@ static void start(struct launcher *l, enum pool_kind kind)
 
 	p->zygote_since = bj_clock_now();
 	p->complaints = 0;
+	p->starts++;
 	if (bj_zygote_start(&p->zygote, l->ground.python, p->modules, kind == POOL_HEAVY, &err) <
 	    0) {
 		p->failures++;
@@ -85,6 +86,14 @@ void zygote_dead(struct launcher *l, uint32_t kind)
 	if (!p->zygote.ready)
 		p->failures++;
 	stop(l, p);
+}
+
+void zygote_replace(struct launcher *l, enum pool_kind kind)
+{
+	struct pool *p = &l->pools[kind];
+
+	stop(l, p);
+	p->filled_at = bj_clock_now();
 }
 
 bool zygote_keep(struct launcher *l, enum pool_kind kind)

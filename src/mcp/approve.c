@@ -78,8 +78,8 @@ int bj_mcp_ask_person(struct bj_mcp_call *call, const struct belljar *bj,
 	json_t *answer;
 	bool decided;
 
-	/* A task goes on without its client. */
-	if (call->task || !bj_mcp_client_has(call, "elicitation"))
+	/* A task of a session goes on without its client; one of its own keeps the question. */
+	if ((call->task && !call->modern) || !bj_mcp_client_has(call, "elicitation"))
 		return 0;
 	describe(question, bj, &text);
 	/* A stateless request asks by its answer: the run waits meanwhile, for others too. */

@@ -38,6 +38,9 @@ static const struct bj_mcp_method METHODS[] = {
 	{ "tasks/result", bj_mcp_tasks_result, .eras = BJ_MCP_LEGACY, .slow = true },
 	{ "tasks/list", bj_mcp_tasks_list, .eras = BJ_MCP_LEGACY },
 	{ "tasks/cancel", bj_mcp_tasks_cancel, .eras = BJ_MCP_LEGACY },
+	{ "tasks/get", bj_mcp_task_get, .eras = BJ_MCP_STATELESS },
+	{ "tasks/update", bj_mcp_task_update, .eras = BJ_MCP_STATELESS },
+	{ "tasks/cancel", bj_mcp_task_cancel, .eras = BJ_MCP_STATELESS },
 };
 
 bool bj_mcp_is_modern(const json_t *message)
@@ -113,7 +116,7 @@ static const struct bj_mcp_method *find_method(const char *name, bool modern)
 {
 	const int era = modern ? BJ_MCP_STATELESS : BJ_MCP_LEGACY;
 
-	for (size_t i = 0; i < BJ_ARRAY_SIZE(METHODS); i++)
+	for (size_t i = 0; name && i < BJ_ARRAY_SIZE(METHODS); i++)
 		if (strcmp(METHODS[i].name, name) == 0 && ((int)METHODS[i].eras & era))
 			return &METHODS[i];
 	return NULL;
@@ -135,7 +138,7 @@ static bool read_request(struct bj_mcp_call *call, struct bj_rpc_error *error)
 	if (call->modern && !read_meta(call, error))
 		return false;
 	if (!call->method) {
-		bj_rpc_fail(error, BJ_RPC_METHOD, "there is no method %.60s", name);
+		bj_rpc_fail(error, BJ_RPC_METHOD, "there is no method %.60s", name ? name : "");
 		return false;
 	}
 	return call->modern || read_session(call, error);
@@ -278,6 +281,26 @@ struct bj_mcp_call *bj_mcp_call_again(const struct bj_mcp_call *call)
 		return NULL;
 	}
 	return again;
+}
+
+/* The message is shared with the request that began it: the answers go into a copy. */
+void bj_mcp_call_answer(struct bj_mcp_call *call, json_t *answers)
+{
+	json_t *message = json_deep_copy(call->message);
+	json_t *params = json_object_get(message, "params");
+
+	json_object_set(params, "inputResponses", answers);
+	json_object_del(params, "requestState");
+	if (call->state)
+		json_object_set(params, "requestState", call->state);
+	json_decref(call->message);
+	json_decref(call->wanted);
+	json_decref(call->state);
+	call->wanted = call->state = NULL;
+	call->message = message;
+	call->params = params;
+	call->id = json_object_get(message, "id");
+	call->token = NULL;
 }
 
 bool bj_mcp_call_is_slow(const struct bj_mcp_call *call)

@@ -56,7 +56,7 @@ static json_t *take_given(struct bj_mcp_call *call, const char *key, const char 
 
 /* --- answers as responses --------------------------------------------------------------------- */
 
-static bool should_stop(const struct bj_mcp_call *call)
+bool bj_mcp_should_stop(const struct bj_mcp_call *call)
 {
 	struct pollfd p = { .fd = call->cancel_fd, .events = POLLIN };
 
@@ -78,7 +78,7 @@ static void wait_answer(struct bj_mcp_call *call, struct bj_mcp_ask *ask)
 {
 	struct bj_mcp_session *s = call->session;
 
-	while (!ask->answer && !s->ended && !should_stop(call)) {
+	while (!ask->answer && !s->ended && !bj_mcp_should_stop(call)) {
 		struct timespec until;
 
 		clock_gettime(CLOCK_REALTIME, &until);

@@ -28,6 +28,7 @@ struct bj_mcp {
 	pthread_mutex_t lock;  /* over what follows */
 	pthread_cond_t idle;
 	struct bj_mcp_session *sessions;
+	struct bj_mcp_session *shared; /* where tasks live that belong to no session */
 	struct bj_mcp_listener *listeners;
 	unsigned int threads;
 	bool stopping;
@@ -142,6 +143,8 @@ int bj_mcp_level_from_name(const char *name);
 /* Tell those who asked for it: @list is "tools", "prompts", "resources", or NULL with the @uri of
  * a resource that changed. */
 void bj_mcp_changed(struct bj_mcp *mcp, const char *list, const char *uri);
+/* Tell those who listen for the task @details, which is borrowed. */
+void bj_mcp_task_changed(struct bj_mcp *mcp, const json_t *details);
 json_t *bj_mcp_listen(struct bj_mcp_call *call, struct bj_rpc_error *error);
 
 /* --- methods --- */
@@ -166,8 +169,39 @@ json_t *bj_mcp_tasks_get(struct bj_mcp_call *call, struct bj_rpc_error *error);
 json_t *bj_mcp_tasks_result(struct bj_mcp_call *call, struct bj_rpc_error *error);
 json_t *bj_mcp_tasks_list(struct bj_mcp_call *call, struct bj_rpc_error *error);
 json_t *bj_mcp_tasks_cancel(struct bj_mcp_call *call, struct bj_rpc_error *error);
+json_t *bj_mcp_task_get(struct bj_mcp_call *call, struct bj_rpc_error *error);
+json_t *bj_mcp_task_update(struct bj_mcp_call *call, struct bj_rpc_error *error);
+json_t *bj_mcp_task_cancel(struct bj_mcp_call *call, struct bj_rpc_error *error);
 
-/* --- tasks (tasks.c) --- */
+/* --- what runs left (artifacts.c) --- */
+#define BJ_MCP_EXECUTIONS "belljar://executions/"
+
+/* The record of the run @id; NULL: there is none for this caller. The caller decrefs it. */
+json_t *bj_mcp_recorded(const struct bj_mcp_call *call, const struct belljar *bj, const char *id);
+/* Add the artifacts of the run @id to a list of resources. The caller may see that run. */
+void bj_mcp_artifacts_add(const struct belljar *bj, const char *id, json_t *list);
+/* Call @offer with the name of each artifact of the run @id, if the caller may see it. */
+void bj_mcp_artifacts_offer(struct bj_mcp_call *call, const char *id,
+			    void (*offer)(json_t *values, const char *value, const char *typed),
+			    json_t *values, const char *typed);
+/* The result of resources/read for the list of them, and for the one named @coded. NULL: there is
+ * none, or with @error. */
+json_t *bj_mcp_artifacts_read(const struct bj_mcp_call *call, const struct belljar *bj,
+			      const char *uri, const char *id);
+json_t *bj_mcp_artifact_read(const struct bj_mcp_call *call, const struct belljar *bj,
+			     const char *uri, const char *id, const char *coded,
+			     struct bj_rpc_error *error);
+
+/* --- tasks (tasks.c, tasks_ext.c) --- */
+#define BJ_MCP_TASKS "io.modelcontextprotocol/tasks"
+
+/* Whether a stateless request says that its client knows tasks; false with @error. */
+bool bj_mcp_tasks_known(const struct bj_mcp_call *call, struct bj_rpc_error *error);
+/* Make the tool call, and answer with a task when it takes long. False: it was not made, since
+ * it cannot become one. True: *@ret is the answer; NULL: call->wanted, or @error. */
+bool bj_mcp_task_offer(struct bj_mcp_call *call, json_t **ret, struct bj_rpc_error *error);
+/* Those of @ids that are tasks of the caller. */
+json_t *bj_mcp_tasks_mine(struct bj_mcp_call *call, const json_t *ids);
 /* Let the tool call go on by itself; the answer tells of the task. */
 json_t *bj_mcp_task_start(struct bj_mcp_call *call, struct bj_rpc_error *error);
 void bj_mcp_tasks_end(struct bj_mcp_session *session);
@@ -178,3 +212,7 @@ json_t *bj_mcp_tool_run(struct bj_mcp_call *call, struct bj_rpc_error *error);
 /* A call that another one goes on as: for tasks. Its sink is the session's. */
 struct bj_mcp_call *bj_mcp_call_again(const struct bj_mcp_call *call);
 void bj_mcp_call_free(struct bj_mcp_call *call);
+/* Put @answers to what it wanted into it, so that it can be run again. */
+void bj_mcp_call_answer(struct bj_mcp_call *call, json_t *answers);
+/* Whether nobody wants its answer any more. */
+bool bj_mcp_should_stop(const struct bj_mcp_call *call);

@@ -168,6 +168,8 @@ static bool lacks(struct bj_mcp_call *call, json_t *needs, struct bj_rpc_error *
 	const char *key;
 	json_t *value;
 
+	if (json_object_get(needs, "extensions"))
+		return !bj_mcp_tasks_known(call, error);
 	json_object_foreach(needs, key, value) if (!bj_mcp_client_has(call, key))
 	{
 		bj_rpc_fail(error, BJ_RPC_CAPABILITY, "the client needs %s", key);
@@ -184,6 +186,27 @@ json_t *bj_mcp_fixture_schema(const char *name)
 	return json_incref(json_object_get(definition, "inputSchema"));
 }
 
+int bj_mcp_fixture_patience(const char *name)
+{
+	const json_t *ms = json_object_get(find("tools", name), "patience_ms");
+
+	return json_is_integer(ms) ? (int)json_integer_value(ms) : -1;
+}
+
+/* Wait as long as the argument or the fixture says; false: it was cancelled. */
+static bool take_time(struct bj_mcp_call *call, const json_t *fixture)
+{
+	const json_t *asked =
+		json_object_get(json_object_get(call->params, "arguments"), "seconds");
+	const json_t *ms = json_object_get(fixture, "takes_ms");
+	json_int_t left = json_is_true(ms) ? (json_int_t)(1000 * json_number_value(asked))
+					   : json_integer_value(ms);
+
+	for (; left > 0 && !bj_mcp_should_stop(call); left -= STEP_MS)
+		wait_ms(STEP_MS);
+	return left <= 0;
+}
+
 bool bj_mcp_fixture_tool(struct bj_mcp_call *call, const char *name, json_t **ret,
 			 struct bj_rpc_error *error)
 {
@@ -194,14 +217,19 @@ bool bj_mcp_fixture_tool(struct bj_mcp_call *call, const char *name, json_t **re
 		return false;
 	if (lacks(call, json_object_get(fixture, "needs"), error))
 		return true;
-	if (!json_object_get(fixture, "asks")) {
-		act(call, fixture);
-		*ret = json_deep_copy(json_object_get(fixture, "result"));
+	answers = json_object_get(fixture, "asks") ? ask_all(call, name, fixture, error) : NULL;
+	if (json_object_get(fixture, "asks") && !answers)
 		return true;
-	}
-	answers = ask_all(call, name, fixture, error);
-	if (answers)
+	if (!take_time(call, fixture) || json_is_true(json_object_get(fixture, "breaks"))) {
+		bj_rpc_fail(error, BJ_RPC_INTERNAL, "it broke");
+		json_decref(answers);
+	} else if (answers) {
 		*ret = tell_answers(fixture, answers);
+	} else {
+		act(call, fixture);
+		*ret = filled(json_object_get(fixture, "result"),
+			      json_object_get(call->params, "arguments"));
+	}
 	return true;
 }
 

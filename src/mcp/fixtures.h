@@ -12,6 +12,8 @@ void bj_mcp_fixture_list(const struct bj_mcp_call *call, const char *what, json_
 bool bj_mcp_fixture_tool(struct bj_mcp_call *call, const char *name, json_t **ret,
 			 struct bj_rpc_error *error);
 json_t *bj_mcp_fixture_schema(const char *name); /* NULL: there is none */
+/* How many milliseconds a call of it may take before it becomes a task; -1: it never does. */
+int bj_mcp_fixture_patience(const char *name);
 bool bj_mcp_fixture_resource(struct bj_mcp_call *call, const char *uri, json_t **ret,
 			     struct bj_rpc_error *error);
 bool bj_mcp_fixture_prompt(struct bj_mcp_call *call, const char *name, json_t **ret,
@@ -21,6 +23,12 @@ static inline void bj_mcp_fixture_list(const struct bj_mcp_call *call, const cha
 				       json_t *list)
 {
 	(void)call, (void)what, (void)list;
+}
+
+static inline int bj_mcp_fixture_patience(const char *name)
+{
+	(void)name;
+	return -1;
 }
 
 static inline json_t *bj_mcp_fixture_schema(const char *name)

@@ -48,6 +48,8 @@ static json_t *capabilities(const char *version)
 		json_object_set_new(have, "tasks",
 				    json_pack("{s:{}, s:{}, s:{s:{s:{}}}}", "list", "cancel",
 					      "requests", "tools", "call"));
+	if (strcmp(version, BJ_MCP_MODERN) == 0)
+		json_object_set_new(have, "extensions", json_pack("{s:{}}", BJ_MCP_TASKS));
 	return have;
 }
 

@@ -72,6 +72,14 @@ static json_t *subscription_meta(const struct bj_mcp_call *call)
 	return json_pack("{s:O}", "io.modelcontextprotocol/subscriptionId", call->id);
 }
 
+static bool has_text(const json_t *list, const char *text)
+{
+	for (size_t i = 0; i < json_array_size(list); i++)
+		if (strcmp(json_string_value(json_array_get(list, i)), text) == 0)
+			return true;
+	return false;
+}
+
 static void tell_listener(const struct bj_mcp_listener *l, const char *list, const char *uri)
 {
 	char key[32], method[64];
@@ -86,12 +94,11 @@ static void tell_listener(const struct bj_mcp_listener *l, const char *list, con
 								    subscription_meta(l->call))));
 		return;
 	}
-	for (size_t i = 0; i < json_array_size(uris); i++)
-		if (strcmp(json_string_value(json_array_get(uris, i)), uri) == 0)
-			bj_mcp_send(l->call, bj_rpc_notice("notifications/resources/updated",
-							   json_pack("{s:o, s:s}", "_meta",
-								     subscription_meta(l->call),
-								     "uri", uri)));
+	if (has_text(uris, uri))
+		bj_mcp_send(l->call,
+			    bj_rpc_notice("notifications/resources/updated",
+					  json_pack("{s:o, s:s}", "_meta",
+						    subscription_meta(l->call), "uri", uri)));
 }
 
 static void tell_session(struct bj_mcp_session *s, const char *uri)
@@ -117,13 +124,32 @@ void bj_mcp_changed(struct bj_mcp *mcp, const char *list, const char *uri)
 	pthread_mutex_unlock(&mcp->lock);
 }
 
+void bj_mcp_task_changed(struct bj_mcp *mcp, const json_t *details)
+{
+	const char *id = bj_rpc_text(details, "taskId");
+
+	pthread_mutex_lock(&mcp->lock);
+	for (struct bj_mcp_listener *l = mcp->listeners; id && l; l = l->next)
+		if (has_text(json_object_get(l->filter, "taskIds"), id)) {
+			json_t *params = json_copy((json_t *)details);
+
+			json_object_set_new(params, "_meta", subscription_meta(l->call));
+			bj_mcp_send(l->call, bj_rpc_notice("notifications/tasks", params));
+		}
+	pthread_mutex_unlock(&mcp->lock);
+}
+
 /* The part of what was asked for that there is. */
-static json_t *agree(const json_t *asked)
+static json_t *agree(struct bj_mcp_call *call, const json_t *asked)
 {
 	static const char *const lists[] = { "toolsListChanged", "promptsListChanged",
 					     "resourcesListChanged" };
 	const json_t *uris = json_object_get(asked, "resourceSubscriptions");
+	const json_t *tasks = json_object_get(asked, "taskIds");
 	json_t *filter = json_object();
+
+	if (json_is_array(tasks))
+		json_object_set_new(filter, "taskIds", bj_mcp_tasks_mine(call, tasks));
 
 	for (size_t i = 0; i < BJ_ARRAY_SIZE(lists); i++)
 		if (json_is_true(json_object_get(asked, lists[i])))
@@ -147,8 +173,10 @@ json_t *bj_mcp_listen(struct bj_mcp_call *call, struct bj_rpc_error *error)
 	if (!json_is_object(asked))
 		return bj_rpc_fail(error, BJ_RPC_PARAMS,
 				   "notifications: an object that says what to listen for");
+	if (json_object_get(asked, "taskIds") && !bj_mcp_tasks_known(call, error))
+		return NULL;
 
-	struct bj_mcp_listener own = { .call = call, .filter = agree(asked) };
+	struct bj_mcp_listener own = { .call = call, .filter = agree(call, asked) };
 	struct pollfd p = { .fd = call->cancel_fd, .events = POLLIN };
 
 	bj_mcp_send(call, bj_rpc_notice("notifications/subscriptions/acknowledged",

@@ -197,6 +197,8 @@ json_t *bj_mcp_complete(struct bj_mcp_call *call, struct bj_rpc_error *error)
 	const char *type = bj_rpc_text(ref, "type"), *arg = bj_rpc_text(argument, "name"),
 		   *typed = bj_rpc_text(argument, "value");
 	const struct prompt *p = find_prompt(bj_rpc_text(ref, "name"));
+	const json_t *context = json_object_get(call->params, "context");
+	const char *id = bj_rpc_text(json_object_get(context, "arguments"), "id");
 
 	if (!type || !arg || !typed)
 		return bj_rpc_fail(error, BJ_RPC_PARAMS,
@@ -208,5 +210,7 @@ json_t *bj_mcp_complete(struct bj_mcp_call *call, struct bj_rpc_error *error)
 		offer_choices(values, p, arg, typed);
 	else if (strcmp(type, "ref/resource") == 0 && strcmp(arg, "id") == 0)
 		offer_ids(call, values, typed);
+	else if (strcmp(type, "ref/resource") == 0 && strcmp(arg, "name") == 0 && id)
+		bj_mcp_artifacts_offer(call, id, offer, values, typed);
 	return json_pack("{s:{s:o, s:b}}", "completion", "values", values, "hasMore", 0);
 }

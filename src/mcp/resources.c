@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Runs as resources: belljar://executions/ID. */
+/* Runs as resources: belljar://executions/ID, and below it what they left (artifacts.c). */
 
 #include "base/cleanup.h"
 #include "mcp/core.h"
@@ -8,9 +8,12 @@
 
 #include <string.h>
 
-#define PREFIX "belljar://executions/"
+#define PREFIX BJ_MCP_EXECUTIONS
 
 enum { PAGE = 50, MAX_URI = 1024 };
+
+/* What {name} stands for may hold slashes. */
+#define ARTIFACTS "/artifacts"
 
 static json_t *to_resource(const json_t *execution)
 {
@@ -37,14 +40,23 @@ json_t *bj_mcp_resources_list(struct bj_mcp_call *call, struct bj_rpc_error *err
 	json_t *runs = host->list(host->ctx, bj_mcp_call_tenant(call), cursor, PAGE);
 	const char *next = bj_rpc_text(runs, "next");
 	json_t *list = json_array(), *result, *run;
+	struct belljar *bj;
+	void *token = NULL;
 	size_t i;
 
 	if (!runs) {
 		json_decref(list);
 		return bj_rpc_fail(error, BJ_RPC_PARAMS, "cursor: there is no such page");
 	}
+	bj = host->enter(host->ctx, &token);
 	json_array_foreach(json_object_get(runs, "executions"), i, run)
+	{
 		json_array_append_new(list, to_resource(run));
+		if (bj && bj_rpc_text(run, "id"))
+			bj_mcp_artifacts_add(bj, bj_rpc_text(run, "id"), list);
+	}
+	if (bj)
+		host->leave(host->ctx, token);
 	if (!cursor)
 		bj_mcp_fixture_list(call, "resources", list);
 	result = json_pack("{s:o}", "resources", list);
@@ -56,16 +68,32 @@ json_t *bj_mcp_resources_list(struct bj_mcp_call *call, struct bj_rpc_error *err
 
 json_t *bj_mcp_templates_list(struct bj_mcp_call *call, struct bj_rpc_error *error)
 {
+	static const struct {
+		const char *uri, *name, *help, *type; /* NULL: it varies */
+	} templates[] = {
+		{ PREFIX "{id}", "execution", "A run with its result: output, exit code, findings.",
+		  "application/json" },
+		{ PREFIX "{id}" ARTIFACTS, "artifacts", "What a run left, with sizes.",
+		  "application/json" },
+		{ PREFIX "{id}" ARTIFACTS "/{+name}", "artifact",
+		  "One thing that a run left: its full output, or a file that it wrote into out/.",
+		  NULL },
+	};
 	json_t *list = json_array();
 
 	if (json_object_get(call->params, "cursor")) {
 		json_decref(list);
 		return bj_rpc_fail(error, BJ_RPC_PARAMS, "there is one page; leave cursor out");
 	}
-	json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:s}", "uriTemplate", PREFIX "{id}",
-					      "name", "execution", "description",
-					      "A run with its result: output, exit code, findings.",
-					      "mimeType", "application/json"));
+	for (size_t i = 0; i < BJ_ARRAY_SIZE(templates); i++) {
+		json_t *object =
+			json_pack("{s:s, s:s, s:s}", "uriTemplate", templates[i].uri, "name",
+				  templates[i].name, "description", templates[i].help);
+
+		if (templates[i].type)
+			json_object_set_new(object, "mimeType", json_string(templates[i].type));
+		json_array_append_new(list, object);
+	}
 	bj_mcp_fixture_list(call, "resourceTemplates", list);
 	return json_pack("{s:o}", "resourceTemplates", list);
 }
@@ -78,19 +106,45 @@ static json_t *not_found(const struct bj_mcp_call *call, const char *uri,
 	return NULL;
 }
 
-static json_t *read_execution(struct bj_mcp_call *call, const char *uri)
+/* The run @id, from the list of those that are kept at hand or from the records. */
+static json_t *read_execution(struct bj_mcp_call *call, const struct belljar *bj, const char *uri,
+			      const char *id)
 {
 	struct bj_mcp_host *host = &call->mcp->host;
-	json_t *execution =
-		strncmp(uri, PREFIX, strlen(PREFIX)) == 0
-			? host->find(host->ctx, bj_mcp_call_tenant(call), uri + strlen(PREFIX))
-			: NULL;
-	AUTO_FREE char *text = execution ? json_dumps(execution, JSON_COMPACT) : NULL;
+	json_t *execution = host->find(host->ctx, bj_mcp_call_tenant(call), id);
+	AUTO_FREE char *text = NULL;
 
+	if (!execution)
+		execution = bj_mcp_recorded(call, bj, id);
+	text = execution ? json_dumps(execution, JSON_COMPACT) : NULL;
 	json_decref(execution);
 	return text ? json_pack("{s:[{s:s, s:s, s:s}]}", "contents", "uri", uri, "mimeType",
 				"application/json", "text", text)
 		    : NULL;
+}
+
+/* Read what @uri names. NULL: there is none, or with @error. */
+static json_t *read_ours(struct bj_mcp_call *call, const struct belljar *bj, const char *uri,
+			 struct bj_rpc_error *error)
+{
+	const size_t skip = strlen(PREFIX), more = strlen(ARTIFACTS);
+	const char *rest = strncmp(uri, PREFIX, skip) == 0 ? uri + skip : "";
+	const size_t n = strcspn(rest, "/");
+	char id[BJ_MCP_ID];
+
+	if (n == 0 || n >= sizeof(id))
+		return NULL;
+	memcpy(id, rest, n);
+	id[n] = '\0';
+	rest += n;
+	if (!*rest)
+		return read_execution(call, bj, uri, id);
+	if (strncmp(rest, ARTIFACTS, more) != 0)
+		return NULL;
+	if (!rest[more])
+		return bj_mcp_artifacts_read(call, bj, uri, id);
+	return rest[more] == '/' ? bj_mcp_artifact_read(call, bj, uri, id, rest + more + 1, error)
+				 : NULL;
 }
 
 static const char *uri_of(struct bj_mcp_call *call, struct bj_rpc_error *error)
@@ -106,14 +160,22 @@ static const char *uri_of(struct bj_mcp_call *call, struct bj_rpc_error *error)
 json_t *bj_mcp_resources_read(struct bj_mcp_call *call, struct bj_rpc_error *error)
 {
 	const char *uri = uri_of(call, error);
+	struct bj_mcp_host *host = &call->mcp->host;
 	json_t *result = NULL;
+	struct belljar *bj;
+	void *token = NULL;
 
 	if (!uri)
 		return NULL;
 	if (call->mcp->fixtures && bj_mcp_fixture_resource(call, uri, &result, error))
 		return result;
-	result = read_execution(call, uri);
-	return result ? result : not_found(call, uri, error);
+	bj = host->enter(host->ctx, &token);
+	if (!bj)
+		return bj_rpc_fail(error, BJ_RPC_BUSY, "not now; try again later");
+	error->code = 0;
+	result = read_ours(call, bj, uri, error);
+	host->leave(host->ctx, token);
+	return result || error->code ? result : not_found(call, uri, error);
 }
 
 json_t *bj_mcp_subscribe(struct bj_mcp_call *call, struct bj_rpc_error *error)

@@ -23,6 +23,11 @@ struct bj_mcp *bj_mcp_new(const struct bj_mcp_host *host, bool fixtures)
 	randombytes_buf(mcp->key, sizeof(mcp->key));
 	pthread_mutex_init(&mcp->lock, NULL);
 	pthread_cond_init(&mcp->idle, NULL);
+	mcp->shared = bj_mcp_session_new(mcp);
+	if (!mcp->shared) {
+		bj_mcp_free(mcp);
+		return NULL;
+	}
 	return mcp;
 }
 
@@ -191,6 +196,7 @@ void bj_mcp_free(struct bj_mcp *mcp)
 	if (!mcp)
 		return;
 	bj_mcp_stop(mcp);
+	bj_mcp_session_unref(mcp->shared);
 	pthread_mutex_destroy(&mcp->lock);
 	pthread_cond_destroy(&mcp->idle);
 	free(mcp);

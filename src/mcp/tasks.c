@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Tasks, as revision 2025-11-25 has them: a tool call that goes on by itself while the client asks
- * now and then. A task lives as long as its session and its time allow; the ids are random, and
- * only the session that started one finds it. */
+/* The life of a task, and the methods of revision 2025-11-25. */
+
+#include "mcp/tasks.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "mcp/core.h"
 
 #include <sodium.h>
 #include <string.h>
@@ -14,29 +13,31 @@
 #include <time.h>
 
 enum {
-	MAX_TASKS = 64,
+	MAX_TASKS = 64, /* of one session, or of one client where there are no sessions */
+	MAX_ALL = 1024, /* of all of those together */
 	DEFAULT_TTL_MS = 600000,
 	MAX_TTL_MS = 86400000,
 	POLL_MS = 500,
 };
 
-enum status { WORKING, COMPLETED, FAILED, CANCELLED };
-static const char *const STATUS_NAMES[] = { "working", "completed", "failed", "cancelled" };
+static const char *const STATUS_NAMES[] = { "working", "input_required", "completed", "failed",
+					    "cancelled" };
 
-/* All of it is guarded by the session's lock. */
-struct bj_mcp_task {
-	char id[BJ_MCP_ID];
-	enum status status;
-	uint64_t created_ms, updated_ms, ttl_ms;
-	json_t *result; /* NULL: none, or not yet */
-	struct bj_rpc_error error;
-	struct bj_mcp_call *call; /* under way; NULL: it ended */
-	struct bj_mcp_task *next;
-};
+/* --- the list --------------------------------------------------------------------------------- */
 
-static void drop(struct bj_mcp_task *task)
+struct bj_mcp_session *bj_mcp_tasks_home(const struct bj_mcp_call *call)
 {
+	return call->modern ? call->mcp->shared : call->session;
+}
+
+void bj_mcp_task_free(struct bj_mcp_task *task)
+{
+	if (!task)
+		return;
+	if (task->parked)
+		bj_mcp_call_free(task->parked);
 	json_decref(task->result);
+	json_decref(task->answers);
 	bj_rpc_error_done(&task->error);
 	free(task);
 }
@@ -47,8 +48,20 @@ void bj_mcp_tasks_end(struct bj_mcp_session *s)
 		struct bj_mcp_task *task = s->tasks;
 
 		s->tasks = task->next;
-		drop(task);
+		bj_mcp_task_free(task);
 	}
+}
+
+void bj_mcp_task_unlink(struct bj_mcp_session *home, struct bj_mcp_task *task)
+{
+	struct bj_mcp_task **at = &home->tasks;
+
+	while (*at && *at != task)
+		at = &(*at)->next;
+	if (!*at)
+		return;
+	*at = task->next;
+	home->n_tasks--;
 }
 
 static bool is_over(const struct bj_mcp_task *task)
@@ -56,12 +69,13 @@ static bool is_over(const struct bj_mcp_task *task)
 	return !task->call && task->created_ms + task->ttl_ms < bj_clock_unix_ms();
 }
 
-/* Forget what has outlived its time. With the lock. */
-static void sweep(struct bj_mcp_session *s)
+/* A call that is freed lets go of its session, which takes the server's lock: so not with ours. */
+void bj_mcp_tasks_sweep(struct bj_mcp_session *home)
 {
-	struct bj_mcp_task **at = &s->tasks;
+	struct bj_mcp_task *over = NULL;
 
-	while (*at) {
+	pthread_mutex_lock(&home->lock);
+	for (struct bj_mcp_task **at = &home->tasks; *at;) {
 		struct bj_mcp_task *task = *at;
 
 		if (!is_over(task)) {
@@ -69,9 +83,34 @@ static void sweep(struct bj_mcp_session *s)
 			continue;
 		}
 		*at = task->next;
-		s->n_tasks--;
-		drop(task);
+		home->n_tasks--;
+		task->next = over;
+		over = task;
 	}
+	pthread_mutex_unlock(&home->lock);
+	while (over) {
+		struct bj_mcp_task *task = over;
+
+		over = task->next;
+		bj_mcp_task_free(task);
+	}
+}
+
+static bool is_theirs(const struct bj_mcp_task *task, const struct bj_mcp_session *s)
+{
+	return strcmp(task->tenant, s->tenant) == 0 && strcmp(task->actor, s->actor) == 0;
+}
+
+struct bj_mcp_task *bj_mcp_task_find(struct bj_mcp_call *call, struct bj_rpc_error *error)
+{
+	const char *id = bj_rpc_text(call->params, "taskId");
+	struct bj_mcp_task *task = bj_mcp_tasks_home(call)->tasks;
+
+	while (task && (!id || strcmp(task->id, id) != 0 || !is_theirs(task, call->session)))
+		task = task->next;
+	if (!task)
+		bj_rpc_fail(error, BJ_RPC_PARAMS, "taskId: there is no such task");
+	return task;
 }
 
 /* --- as JSON ---------------------------------------------------------------------------------- */
@@ -88,12 +127,29 @@ static json_t *when(uint64_t unix_ms)
 	return json_string(whole);
 }
 
-static json_t *to_json(const struct bj_mcp_task *t)
+json_t *bj_mcp_task_json(const struct bj_mcp_task *t, bool modern)
 {
 	return json_pack("{s:s, s:s, s:o, s:o, s:I, s:i}", "taskId", t->id, "status",
 			 STATUS_NAMES[t->status], "createdAt", when(t->created_ms), "lastUpdatedAt",
-			 when(t->updated_ms), "ttl", (json_int_t)t->ttl_ms, "pollInterval",
-			 POLL_MS);
+			 when(t->updated_ms), modern ? "ttlMs" : "ttl", (json_int_t)t->ttl_ms,
+			 modern ? "pollIntervalMs" : "pollInterval", POLL_MS);
+}
+
+json_t *bj_mcp_task_details(const struct bj_mcp_task *t)
+{
+	json_t *object = bj_mcp_task_json(t, true);
+
+	if (t->status == BJ_TASK_COMPLETED)
+		json_object_set_new(object, "result", json_deep_copy(t->result));
+	if (t->status == BJ_TASK_INPUT && t->parked)
+		json_object_set_new(object, "inputRequests", json_deep_copy(t->parked->wanted));
+	if (t->status == BJ_TASK_FAILED) {
+		json_object_set_new(object, "statusMessage", json_string(t->error.message));
+		json_object_set_new(object, "error",
+				    json_pack("{s:i, s:s}", "code", (int)t->error.code, "message",
+					      t->error.message));
+	}
+	return object;
 }
 
 /* With the session's lock. */
@@ -103,34 +159,61 @@ static void tell(struct bj_mcp_session *s, const struct bj_mcp_task *task)
 
 	if (!s->sink.send)
 		return;
-	message = bj_rpc_notice("notifications/tasks/status", to_json(task));
+	message = bj_rpc_notice("notifications/tasks/status", bj_mcp_task_json(task, false));
 	s->sink.send(s->sink.ctx, message);
 	json_decref(message);
 }
 
 /* --- the work --------------------------------------------------------------------------------- */
 
+/* What the revision calls the end of it: to the older one a failed script is a failed task. */
+static enum bj_mcp_task_status status_of(const struct bj_mcp_call *call, const json_t *result)
+{
+	if (!result)
+		return call->modern && call->wanted ? BJ_TASK_INPUT : BJ_TASK_FAILED;
+	return !call->modern && json_is_true(json_object_get(result, "isError"))
+		       ? BJ_TASK_FAILED
+		       : BJ_TASK_COMPLETED;
+}
+
+static void unlink_call(struct bj_mcp_session *home, struct bj_mcp_call *call)
+{
+	*(call->prev ? &call->prev->next : &home->calls) = call->next;
+	if (call->next)
+		call->next->prev = call->prev;
+	call->prev = call->next = NULL;
+	home->n_calls--;
+}
+
+/* Uses up the call, unless it waits for input. */
 static void finish(struct bj_mcp_call *call, json_t *result, struct bj_rpc_error *error)
 {
-	struct bj_mcp_session *s = call->session;
+	struct bj_mcp_session *home = bj_mcp_tasks_home(call);
+	struct bj_mcp *mcp = call->mcp;
 	struct bj_mcp_task *task = call->task;
+	json_t *told = NULL;
 
-	pthread_mutex_lock(&s->lock);
+	pthread_mutex_lock(&home->lock);
 	task->call = NULL;
 	task->updated_ms = bj_clock_unix_ms();
 	task->result = result;
 	task->error = *error;
-	if (task->status == WORKING)
-		task->status = !result || json_is_true(json_object_get(result, "isError"))
-				       ? FAILED
-				       : COMPLETED;
-	tell(s, task);
-	*(call->prev ? &call->prev->next : &s->calls) = call->next;
-	if (call->next)
-		call->next->prev = call->prev;
-	s->n_calls--;
-	pthread_cond_broadcast(&s->changed);
-	pthread_mutex_unlock(&s->lock);
+	if (task->status == BJ_TASK_WORKING)
+		task->status = status_of(call, result);
+	unlink_call(home, call);
+	if (task->status == BJ_TASK_INPUT)
+		task->parked = BJ_TAKE_PTR(call);
+	if (home == mcp->shared)
+		told = bj_mcp_task_details(task);
+	else
+		tell(home, task);
+	pthread_cond_broadcast(&home->changed);
+	pthread_mutex_unlock(&home->lock);
+	if (call)
+		bj_mcp_call_free(call);
+	if (told)
+		bj_mcp_task_changed(mcp, told);
+	json_decref(told);
 }
 
 static void *work(void *ctx)
@@ -140,9 +223,16 @@ static void *work(void *ctx)
 	struct bj_rpc_error error = { .code = BJ_RPC_INTERNAL, .message = "no memory" };
 
 	finish(call, bj_mcp_tool_run(call, &error), &error);
-	bj_mcp_call_free(call);
 	bj_mcp_thread_ends(mcp);
 	return NULL;
+}
+
+void bj_mcp_task_go_on(struct bj_mcp_call *call)
+{
+	struct bj_rpc_error why = { .code = BJ_RPC_BUSY, .message = "too many threads" };
+
+	if (bj_mcp_spawn(call->mcp, work, call) < 0)
+		finish(call, NULL, &why);
 }
 
 /* Progress of a task goes where unasked messages go. */
@@ -156,10 +246,8 @@ static void send_aside(void *ctx, const json_t *message)
 	pthread_mutex_unlock(&s->lock);
 }
 
-static struct bj_mcp_task *new_task(const struct bj_mcp_call *call)
+static struct bj_mcp_task *new_task(const struct bj_mcp_session *owner, uint64_t ttl_ms)
 {
-	const json_t *ttl = json_object_get(json_object_get(call->params, "task"), "ttl");
-	const json_int_t asked = json_is_integer(ttl) ? json_integer_value(ttl) : DEFAULT_TTL_MS;
 	struct bj_mcp_task *task = calloc(1, sizeof(*task));
 	unsigned char bytes[16];
 
@@ -167,86 +255,104 @@ static struct bj_mcp_task *new_task(const struct bj_mcp_call *call)
 		return NULL;
 	randombytes_buf(bytes, sizeof(bytes));
 	sodium_bin2hex(task->id, sizeof(task->id), bytes, sizeof(bytes));
+	memcpy(task->tenant, owner->tenant, sizeof(task->tenant));
+	memcpy(task->actor, owner->actor, sizeof(task->actor));
 	task->created_ms = task->updated_ms = bj_clock_unix_ms();
-	task->ttl_ms = (uint64_t)(asked < 0 ? 0 : asked > MAX_TTL_MS ? MAX_TTL_MS : asked);
+	task->ttl_ms = ttl_ms;
 	return task;
 }
 
-/* Enter task and call into the session; false when there are too many. */
-static bool enter(struct bj_mcp_session *s, struct bj_mcp_task *task, struct bj_mcp_call *own)
+void bj_mcp_task_enter(struct bj_mcp_session *home, struct bj_mcp_task *task,
+		       struct bj_mcp_call *call)
 {
+	call->task = task;
+	task->call = call;
+	call->next = home->calls;
+	if (call->next)
+		call->next->prev = call;
+	home->calls = call;
+	home->n_calls++;
+}
+
+/* Whether one more is taken. With the lock. */
+static bool has_room(const struct bj_mcp_call *call, const struct bj_mcp_session *home)
+{
+	unsigned int theirs = 0;
+
+	if (home->ended)
+		return false;
+	if (!call->modern)
+		return home->n_tasks < MAX_TASKS && home->n_calls < BJ_MCP_CALLS;
+	for (const struct bj_mcp_task *t = home->tasks; t; t = t->next)
+		theirs += is_theirs(t, call->session);
+	return theirs < MAX_TASKS && home->n_tasks < MAX_ALL;
+}
+
+struct bj_mcp_task *bj_mcp_task_begin(struct bj_mcp_call *call, uint64_t ttl_ms, json_t **ret_told)
+{
+	struct bj_mcp_session *home = bj_mcp_tasks_home(call);
+	struct bj_mcp_call *own = bj_mcp_call_again(call);
+	struct bj_mcp_task *task = own ? new_task(call->session, ttl_ms) : NULL;
 	bool good;
 
-	pthread_mutex_lock(&s->lock);
-	sweep(s);
-	good = s->n_tasks < MAX_TASKS && s->n_calls < BJ_MCP_CALLS && !s->ended;
+	bj_mcp_tasks_sweep(home);
+	pthread_mutex_lock(&home->lock);
+	good = task && has_room(call, home);
 	if (good) {
-		own->task = task;
-		own->sink = (struct bj_mcp_sink){ .send = send_aside, .ctx = s };
-		task->call = own;
-		task->next = s->tasks;
-		s->tasks = task;
-		s->n_tasks++;
-		own->next = s->calls;
-		if (own->next)
-			own->next->prev = own;
-		s->calls = own;
-		s->n_calls++;
+		bj_mcp_task_enter(home, task, own);
+		task->next = home->tasks;
+		home->tasks = task;
+		home->n_tasks++;
+		*ret_told = bj_mcp_task_json(task, call->modern);
+		/* The newer revision has nothing like it. */
+		if (!call->modern)
+			own->sink = (struct bj_mcp_sink){ .send = send_aside, .ctx = home };
 	}
-	pthread_mutex_unlock(&s->lock);
-	return good;
+	pthread_mutex_unlock(&home->lock);
+	if (good) {
+		bj_mcp_task_go_on(own);
+		return task;
+	}
+	if (own)
+		bj_mcp_call_free(own);
+	bj_mcp_task_free(task);
+	return NULL;
 }
+
+void bj_mcp_task_stop(struct bj_mcp_task *task)
+{
+	task->status = BJ_TASK_CANCELLED;
+	task->updated_ms = bj_clock_unix_ms();
+	if (task->call)
+		eventfd_write(task->call->stop_fd, 1);
+}
+
+/* --- 2025-11-25 ------------------------------------------------------------------------------- */
 
 json_t *bj_mcp_task_start(struct bj_mcp_call *call, struct bj_rpc_error *error)
 {
-	struct bj_mcp_call *own = bj_mcp_call_again(call);
-	struct bj_mcp_task *task = own ? new_task(call) : NULL;
-	json_t *told;
+	const json_t *asked = json_object_get(call->params, "task");
+	const json_t *ttl = json_object_get(asked, "ttl");
+	json_int_t ms = json_is_integer(ttl) ? json_integer_value(ttl) : DEFAULT_TTL_MS;
+	json_t *told = NULL;
 
-	if (!json_is_object(json_object_get(call->params, "task")) || !task ||
-	    !enter(call->session, task, own)) {
-		if (own)
-			bj_mcp_call_free(own);
-		free(task);
+	ms = ms < 0 ? 0 : ms > MAX_TTL_MS ? MAX_TTL_MS : ms;
+	if (!json_is_object(asked) || !bj_mcp_task_begin(call, (uint64_t)ms, &told))
 		return bj_rpc_fail(error, BJ_RPC_BUSY, "no more tasks are taken; try again later");
-	}
-	told = json_pack("{s:o}", "task", to_json(task));
-	if (bj_mcp_spawn(call->mcp, work, own) < 0) {
-		struct bj_rpc_error why = { .code = BJ_RPC_BUSY, .message = "too many threads" };
-
-		finish(own, NULL, &why);
-		bj_mcp_call_free(own);
-	}
-	return told;
-}
-
-/* --- questions -------------------------------------------------------------------------------- */
-
-/* With the lock. NULL with @error. */
-static struct bj_mcp_task *find(struct bj_mcp_call *call, struct bj_rpc_error *error)
-{
-	const char *id = bj_rpc_text(call->params, "taskId");
-	struct bj_mcp_task *task;
-
-	sweep(call->session);
-	task = call->session->tasks;
-	while (task && (!id || strcmp(task->id, id) != 0))
-		task = task->next;
-	if (!task)
-		bj_rpc_fail(error, BJ_RPC_PARAMS, "taskId: there is no such task");
-	return task;
+	return json_pack("{s:o}", "task", told);
 }
 
 json_t *bj_mcp_tasks_get(struct bj_mcp_call *call, struct bj_rpc_error *error)
 {
 	json_t *result = NULL;
 
+	bj_mcp_tasks_sweep(call->session);
 	pthread_mutex_lock(&call->session->lock);
 
-	const struct bj_mcp_task *task = find(call, error);
+	const struct bj_mcp_task *task = bj_mcp_task_find(call, error);
 
 	if (task)
-		result = to_json(task);
+		result = bj_mcp_task_json(task, false);
 	pthread_mutex_unlock(&call->session->lock);
 	return result;
 }
@@ -259,10 +365,10 @@ json_t *bj_mcp_tasks_list(struct bj_mcp_call *call, struct bj_rpc_error *error)
 		json_decref(list);
 		return bj_rpc_fail(error, BJ_RPC_PARAMS, "there is one page; leave cursor out");
 	}
+	bj_mcp_tasks_sweep(call->session);
 	pthread_mutex_lock(&call->session->lock);
-	sweep(call->session);
 	for (struct bj_mcp_task *t = call->session->tasks; t; t = t->next)
-		json_array_append_new(list, to_json(t));
+		json_array_append_new(list, bj_mcp_task_json(t, false));
 	pthread_mutex_unlock(&call->session->lock);
 	return json_pack("{s:o}", "tasks", list);
 }
@@ -271,19 +377,17 @@ json_t *bj_mcp_tasks_cancel(struct bj_mcp_call *call, struct bj_rpc_error *error
 {
 	json_t *result = NULL;
 
+	bj_mcp_tasks_sweep(call->session);
 	pthread_mutex_lock(&call->session->lock);
 
-	struct bj_mcp_task *task = find(call, error);
+	struct bj_mcp_task *task = bj_mcp_task_find(call, error);
 
-	if (task && task->status != WORKING) {
+	if (task && task->status != BJ_TASK_WORKING) {
 		bj_rpc_fail(error, BJ_RPC_PARAMS, "the task has ended already: %s",
 			    STATUS_NAMES[task->status]);
 	} else if (task) {
-		task->status = CANCELLED;
-		task->updated_ms = bj_clock_unix_ms();
-		if (task->call)
-			eventfd_write(task->call->stop_fd, 1);
-		result = to_json(task);
+		bj_mcp_task_stop(task);
+		result = bj_mcp_task_json(task, false);
 	}
 	pthread_mutex_unlock(&call->session->lock);
 	return result;
@@ -306,8 +410,10 @@ json_t *bj_mcp_tasks_result(struct bj_mcp_call *call, struct bj_rpc_error *error
 	struct bj_mcp_task *task;
 	json_t *result = NULL;
 
+	bj_mcp_tasks_sweep(s);
 	pthread_mutex_lock(&s->lock);
-	while ((task = find(call, error)) && task->call && !call->cancelled && !s->ended)
+	while ((task = bj_mcp_task_find(call, error)) && task->call && !call->cancelled &&
+	       !s->ended)
 		pthread_cond_wait(&s->changed, &s->lock);
 	if (task && task->result)
 		result = related(task);

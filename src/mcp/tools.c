@@ -316,13 +316,14 @@ json_t *bj_mcp_tools_call(struct bj_mcp_call *call, struct bj_rpc_error *error)
 {
 	const json_t *task = json_object_get(call->params, "task");
 	const json_t *given = json_object_get(call->params, "inputResponses");
-	json_t *result;
+	json_t *result = NULL;
 
 	if (given && !json_is_object(given))
 		return bj_rpc_fail(error, BJ_RPC_PARAMS, "inputResponses must be an object");
 	if (task && strcmp(call->version, "2025-11-25") == 0)
 		return bj_mcp_task_start(call, error);
-	result = bj_mcp_tool_run(call, error);
+	if (!call->modern || !bj_mcp_task_offer(call, &result, error))
+		result = bj_mcp_tool_run(call, error);
 	if (!result && call->wanted)
 		return bj_mcp_input_required(call);
 	return result;

@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/err.h"
+#include "record/fold.h"
 #include "record/held.h"
 #include "spec/finding_json.h"
 #include "spec/names.h"
@@ -99,7 +100,7 @@ static int keep_pending(const struct bj_record *rec, const struct bj_spec *spec,
 	json_decref(object);
 	if (!text || bj_record_row(rec, spec, result, BJ_PENDING) < 0)
 		return -1;
-	return bj_record_detail(rec, spec->id, text, NULL, 0);
+	return bj_fold_detail(&rec->archive->store, spec->id, text, NULL, 0);
 }
 
 int bj_approval_ask(const struct bj_record *rec, const struct bj_spec *spec,
@@ -133,15 +134,16 @@ int bj_approval_note(const struct bj_record *rec, const struct bj_spec *spec, co
 		     const struct bj_decision *decision, struct bj_err *err)
 {
 	struct bj_store *store = &rec->archive->store;
+	int r = bj_store_begin_aside(store, err);
 
-	pthread_mutex_lock(&store->lock);
-
-	const int r = insert(rec, spec, rule, decision, NULL) < 0
-			      ? bj_store_err(store->db, err, "cannot record the decision")
-			      : 0;
-
-	pthread_mutex_unlock(&store->lock);
-	return r;
+	if (r < 0)
+		return r;
+	if (insert(rec, spec, rule, decision, NULL) < 0) {
+		r = bj_store_err(store->db, err, "cannot record the decision");
+		bj_store_rollback(store);
+		return r;
+	}
+	return bj_store_commit(store, err);
 }
 
 /* --- what holds ------------------------------------------------------------------------------- */
@@ -163,13 +165,15 @@ int bj_approval_holds(const struct bj_record *rec, const struct bj_spec *spec,
 		" tool IS ?6))))) ORDER BY decided_ms DESC LIMIT 1";
 	const struct bj_approval_settings *set = &rec->settings->approval;
 	struct bj_store *store = &rec->archive->store;
+	sqlite3 *db = bj_store_read_aside(store, err);
 	char binding[65];
 	int r = 0;
 
+	if (!db)
+		return -err->code;
 	bj_record_binding(spec, binding);
-	pthread_mutex_lock(&store->reader_lock);
 	{
-		AUTO_STMT sqlite3_stmt *st = bj_store_prepare(store->reader, sql, err);
+		AUTO_STMT sqlite3_stmt *st = bj_store_prepare(db, sql, err);
 
 		if (st) {
 			bind_text(st, 1, binding);
@@ -183,9 +187,9 @@ int bj_approval_holds(const struct bj_record *rec, const struct bj_spec *spec,
 		if (r == SQLITE_ROW)
 			read_decision(st, ret);
 		else if (r != SQLITE_DONE)
-			bj_store_err(store->reader, err, "decisions cannot be read");
+			bj_store_err(db, err, "decisions cannot be read");
 	}
-	pthread_mutex_unlock(&store->reader_lock);
+	bj_store_let_go(store);
 	return r == SQLITE_ROW ? 1 : r == SQLITE_DONE ? 0 : -err->code;
 }
 
@@ -197,11 +201,13 @@ char *bj_approval_last(const struct bj_record *rec, const struct bj_spec *spec)
 		" a.tool IS ?3 AND e.language = ?4 AND d.script IS NOT NULL"
 		" ORDER BY a.decided_ms DESC LIMIT 1";
 	struct bj_store *store = &rec->archive->store;
+	sqlite3 *db = bj_store_read(store, NULL);
 	char *found = NULL;
 
-	pthread_mutex_lock(&store->reader_lock);
+	if (!db)
+		return NULL;
 	{
-		AUTO_STMT sqlite3_stmt *st = bj_store_prepare(store->reader, sql, NULL);
+		AUTO_STMT sqlite3_stmt *st = bj_store_prepare(db, sql, NULL);
 
 		if (st) {
 			bind_text(st, 1, spec->name);
@@ -212,7 +218,7 @@ char *bj_approval_last(const struct bj_record *rec, const struct bj_spec *spec)
 		if (st && sqlite3_step(st) == SQLITE_ROW)
 			found = bj_store_text(st, 0);
 	}
-	pthread_mutex_unlock(&store->reader_lock);
+	bj_store_let_go(store);
 	return found;
 }
 
@@ -264,7 +270,7 @@ static int end_without_run(const struct bj_record *rec, const char *id, enum bj_
 	bind_text(up, 5, by);
 	if (!text || sqlite3_step(up) != SQLITE_DONE)
 		return -1;
-	return bj_record_detail(rec, id, text, NULL, 0);
+	return bj_fold_detail(&rec->archive->store, id, text, NULL, 0);
 }
 
 /* Move a question that is open to @kind. 1: done; 0: it was not open. */
@@ -315,6 +321,16 @@ static int refuse_late(const struct bj_record *rec, const char *id, struct bj_er
 			  bj_decision_name((enum bj_decision_kind)state), by ? by : "somebody");
 }
 
+/* A line of the audit log, before what it tells of can have an effect: a decision that cannot be
+ * written down is none. */
+static int note(const struct bj_record *rec, const char *kind, const char *id, const char *by,
+		const char *reason, struct bj_err *err)
+{
+	return bj_audit_append(
+		rec->archive->audit, kind,
+		json_pack("{s:s, s:s*, s:s*}", "run", id, "actor", by, "reason", reason), err);
+}
+
 int bj_approval_decide(const struct bj_record *rec, const char *id, bool approve, const char *by,
 		       const char *reason, struct bj_err *err)
 {
@@ -333,8 +349,11 @@ int bj_approval_decide(const struct bj_record *rec, const char *id, bool approve
 	}
 	if (r > 0 && !approve)
 		r = end_without_run(rec, id, kind, by, masked);
-	if (r < 0) {
+	if (r < 0)
 		r = bj_store_err(store->db, err, "cannot record the decision");
+	else
+		r = note(rec, approve ? "approval.approve" : "approval.deny", id, by, masked, err);
+	if (r < 0) {
 		bj_store_rollback(store);
 		return r;
 	}
@@ -345,12 +364,14 @@ int bj_approval_decide(const struct bj_record *rec, const char *id, bool approve
 
 static bool next_late(struct bj_archive *ar, char id[33])
 {
+	sqlite3 *db = bj_store_read_aside(&ar->store, NULL);
 	bool found = false;
 
-	pthread_mutex_lock(&ar->store.reader_lock);
+	if (!db)
+		return false;
 	{
 		AUTO_STMT sqlite3_stmt *st =
-			bj_store_prepare(ar->store.reader,
+			bj_store_prepare(db,
 					 "SELECT id FROM approvals WHERE state = 0 AND expires_ms"
 					 " <= ?1 LIMIT 1",
 					 NULL);
@@ -362,8 +383,32 @@ static bool next_late(struct bj_archive *ar, char id[33])
 			found = true;
 		}
 	}
-	pthread_mutex_unlock(&ar->store.reader_lock);
+	bj_store_let_go(&ar->store);
 	return found;
+}
+
+/* 1: it did; 0: somebody was faster. */
+static int expire_one(const struct bj_record *rec, const char *id, struct bj_err *err)
+{
+	struct bj_store *store = &rec->archive->store;
+	int r = bj_store_begin(store, err);
+
+	if (r < 0)
+		return r;
+
+	const int closed = close_question(rec, id, BJ_DECISION_EXPIRED, NULL, NULL);
+
+	if (closed < 0 ||
+	    (closed > 0 && end_without_run(rec, id, BJ_DECISION_EXPIRED, NULL, NULL) < 0))
+		r = bj_store_err(store->db, err, "cannot end what expired");
+	else if (closed > 0)
+		r = note(rec, "approval.expire", id, NULL, NULL, err);
+	if (r < 0) {
+		bj_store_rollback(store);
+		return r;
+	}
+	r = bj_store_commit(store, err);
+	return r < 0 ? r : closed;
 }
 
 int bj_approval_expire(const struct bj_record *rec, struct bj_err *err)
@@ -372,22 +417,11 @@ int bj_approval_expire(const struct bj_record *rec, struct bj_err *err)
 	int n = 0;
 
 	while (next_late(rec->archive, id)) {
-		int r = bj_store_begin(&rec->archive->store, err);
+		const int r = expire_one(rec, id, err);
 
 		if (r < 0)
 			return r;
-		r = close_question(rec, id, BJ_DECISION_EXPIRED, NULL, NULL);
-		if (r > 0)
-			r = end_without_run(rec, id, BJ_DECISION_EXPIRED, NULL, NULL);
-		if (r < 0) {
-			r = bj_store_err(rec->archive->store.db, err, "cannot end what expired");
-			bj_store_rollback(&rec->archive->store);
-			return r;
-		}
-		r = bj_store_commit(&rec->archive->store, err);
-		if (r < 0)
-			return r;
-		n++;
+		n += r;
 	}
 	return n;
 }
@@ -396,13 +430,14 @@ int bj_approval_expire(const struct bj_record *rec, struct bj_err *err)
 
 int bj_approval_held(struct bj_archive *ar, const char *id, struct bj_buf *ret, struct bj_err *err)
 {
+	sqlite3 *db = bj_store_read_aside(&ar->store, err);
 	int r = -1;
 
-	pthread_mutex_lock(&ar->store.reader_lock);
+	if (!db)
+		return -BJ_E_SYSTEM;
 	{
 		AUTO_STMT sqlite3_stmt *st = bj_store_prepare(
-			ar->store.reader,
-			"SELECT held FROM approvals WHERE id = ?1 AND held IS NOT NULL", err);
+			db, "SELECT held FROM approvals WHERE id = ?1 AND held IS NOT NULL", err);
 
 		if (st)
 			bind_text(st, 1, id);
@@ -410,7 +445,7 @@ int bj_approval_held(struct bj_archive *ar, const char *id, struct bj_buf *ret, 
 			r = unseal(ar, sqlite3_column_blob(st, 0),
 				   (size_t)sqlite3_column_bytes(st, 0), ret);
 	}
-	pthread_mutex_unlock(&ar->store.reader_lock);
+	bj_store_let_go(&ar->store);
 	return r < 0 ? bj_err_set(err, BJ_E_NOT_FOUND, 0, "no run %.32s is held", id) : 0;
 }
 
@@ -458,12 +493,14 @@ int bj_approval_claim(const struct bj_record *rec, const char *id, struct bj_buf
 
 bool bj_approval_next(struct bj_archive *ar, char ret_id[33])
 {
+	sqlite3 *db = bj_store_read(&ar->store, NULL);
 	bool found = false;
 
-	pthread_mutex_lock(&ar->store.reader_lock);
+	if (!db)
+		return false;
 	{
 		AUTO_STMT sqlite3_stmt *st = bj_store_prepare(
-			ar->store.reader,
+			db,
 			"SELECT e.id FROM executions e JOIN approvals a ON a.id = e.id WHERE"
 			" e.state <> 3 AND e.state = 0 AND a.state = 1 ORDER BY e.seq LIMIT 1",
 			NULL);
@@ -473,6 +510,86 @@ bool bj_approval_next(struct bj_archive *ar, char ret_id[33])
 			found = true;
 		}
 	}
-	pthread_mutex_unlock(&ar->store.reader_lock);
+	bj_store_let_go(&ar->store);
+	return found;
+}
+
+unsigned int bj_approval_waiting(struct bj_archive *ar)
+{
+	sqlite3 *db = bj_store_read_aside(&ar->store, NULL);
+	unsigned int n = 0;
+
+	if (!db)
+		return 0;
+	{
+		AUTO_STMT sqlite3_stmt *st = bj_store_prepare(
+			db, "SELECT count(*) FROM approvals WHERE state = 0", NULL);
+
+		if (st && sqlite3_step(st) == SQLITE_ROW)
+			n = (unsigned int)sqlite3_column_int(st, 0);
+	}
+	bj_store_let_go(&ar->store);
+	return n;
+}
+
+/* --- the request it came from ----------------------------------------------------------------- */
+
+int bj_approval_keep_request(const struct bj_record *rec, const char *id,
+			     const struct bj_approval_request *request, struct bj_err *err)
+{
+	struct bj_store *store = &rec->archive->store;
+	int r = bj_store_begin_aside(store, err);
+
+	if (r < 0)
+		return r;
+	{
+		AUTO_STMT sqlite3_stmt *st = bj_store_prepare(
+			store->db,
+			"UPDATE approvals SET request_key = ?2, request_body = ?3 WHERE id = ?1",
+			err);
+
+		if (st) {
+			bind_text(st, 1, id);
+			sqlite3_bind_blob(st, 2, request->key, sizeof(request->key), SQLITE_STATIC);
+			sqlite3_bind_blob(st, 3, request->body, sizeof(request->body),
+					  SQLITE_STATIC);
+		}
+		if (!st || sqlite3_step(st) != SQLITE_DONE)
+			r = bj_store_err(store->db, err, "cannot record whose question this is");
+	}
+	if (r < 0) {
+		bj_store_rollback(store);
+		return r;
+	}
+	return bj_store_commit(store, err);
+}
+
+bool bj_approval_find_request(struct bj_archive *ar, const struct bj_approval_request *request,
+			      uint64_t since_ms, char ret_id[33], bool *ret_same)
+{
+	static const char sql[] =
+		"SELECT id, request_body = ?2 FROM approvals WHERE request_key = ?1 AND"
+		" (state = 0 OR decided_ms > ?3) ORDER BY asked_ms DESC LIMIT 1";
+	sqlite3 *db = bj_store_read_aside(&ar->store, NULL);
+	bool found = false;
+
+	if (!db)
+		return false;
+	{
+		AUTO_STMT sqlite3_stmt *st = bj_store_prepare(db, sql, NULL);
+
+		if (st) {
+			sqlite3_bind_blob(st, 1, request->key, sizeof(request->key), SQLITE_STATIC);
+			sqlite3_bind_blob(st, 2, request->body, sizeof(request->body),
+					  SQLITE_STATIC);
+			sqlite3_bind_int64(st, 3, (sqlite3_int64)since_ms);
+		}
+		if (st && sqlite3_step(st) == SQLITE_ROW) {
+			snprintf(ret_id, 33, "%s", sqlite3_column_text(st, 0));
+			*ret_same = sqlite3_column_int(st, 1);
+			found = true;
+		}
+	}
+	bj_store_let_go(&ar->store);
 	return found;
 }

@@ -24,7 +24,8 @@ int bj_approval_holds(const struct bj_record *record, const struct bj_spec *spec
 int bj_approval_note(const struct bj_record *record, const struct bj_spec *spec, const char *rule,
 		     const struct bj_decision *decision, struct bj_err *err);
 
-/* Decide about the run @id. -BJ_E_NOT_FOUND, -BJ_E_DENIED as bj_decide() says. */
+/* Decide about the run @id, in the records and in the audit log: in both or in none.
+ * -BJ_E_NOT_FOUND, -BJ_E_DENIED as bj_decide() says. */
 int bj_approval_decide(const struct bj_record *record, const char *id, bool approve, const char *by,
 		       const char *reason, struct bj_err *err);
 
@@ -42,6 +43,23 @@ int bj_approval_held(struct bj_archive *archive, const char *id, struct bj_buf *
 
 /* A run that was approved and not begun; false: there is none. */
 bool bj_approval_next(struct bj_archive *archive, char ret_id[33]);
+
+/* How many runs wait for a decision. */
+unsigned int bj_approval_waiting(struct bj_archive *archive);
+
+/* A request that may be sent again: who asked under which key, and for what. */
+struct bj_approval_request {
+	unsigned char key[32], body[32];
+};
+
+/* The question about the run @id came from @request. */
+int bj_approval_keep_request(const struct bj_record *record, const char *id,
+			     const struct bj_approval_request *request, struct bj_err *err);
+
+/* The run that waits because of the key of @request, or that was decided about after @since_ms.
+ * *@ret_same: it was this very request. */
+bool bj_approval_find_request(struct bj_archive *archive, const struct bj_approval_request *request,
+			      uint64_t since_ms, char ret_id[33], bool *ret_same);
 
 /* The script that was approved last under the name, the tool and the tenant of @spec, as far as the
  * settings kept it. The caller frees it; NULL: none. */

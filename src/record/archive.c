@@ -5,6 +5,7 @@
 #include "base/fd.h"
 #include "record/artifact.h"
 #include "record/audit.h"
+#include "record/fold.h"
 #include "record/folder.h"
 #include "record/quota.h"
 #include "record/record.h"
@@ -19,7 +20,7 @@
 
 #define DATABASE "belljar.db"
 
-enum { FEW_FILES = 64 };
+enum { FEW_FILES = 64, LONG_JOURNAL = 256 << 10 };
 
 /* Orders that wait are sealed with this key: no copy of the database gives them away, and neither
  * do bytes that a deleted row leaves behind. */
@@ -95,22 +96,42 @@ static int open_all(struct bj_archive *ar, const struct bj_settings *settings, s
 	int r = bj_owner_init(&ar->owner, ar->dir, "owners", err);
 
 	if (r == 0)
-		r = bj_store_open(&ar->store, file, ar->dir, err);
+		r = bj_store_init(&ar->store, file, ar->dir, err);
 	if (r == 0)
 		r = read_seal_key(ar, err);
 	if (r == 0)
 		r = open_audit(ar, settings, err);
+	return r;
+}
+
+/* What the dead left. */
+static int clean_up(struct bj_archive *ar, const struct bj_settings *settings, struct bj_err *err)
+{
+	int r = bj_fold(&ar->store, err);
+
 	if (r == 0)
 		r = bj_archive_sweep(ar, err);
-	/* Whoever was interrupted may have left a folder half filled. */
-	if (r > 0)
-		bj_artifact_sweep(ar);
 	if (r >= 0)
-		r = bj_quota_sweep(&ar->store, &ar->owner, err);
+		r = bj_quota_sweep(&ar->store, &ar->owner, &settings->price, NULL, NULL, err);
 	return r < 0 ? r : 0;
 }
 
 int bj_archive_open(const struct bj_settings *settings, struct bj_archive **ret, struct bj_err *err)
+{
+	int r = bj_archive_open_to_run(settings, ret, err);
+
+	if (r < 0 || !*ret)
+		return r;
+	r = clean_up(*ret, settings, err);
+	if (r < 0) {
+		bj_archive_close(*ret);
+		*ret = NULL;
+	}
+	return r;
+}
+
+int bj_archive_open_to_run(const struct bj_settings *settings, struct bj_archive **ret,
+			   struct bj_err *err)
 {
 	*ret = NULL;
 	if (!settings->record.enabled)
@@ -124,7 +145,7 @@ int bj_archive_open(const struct bj_settings *settings, struct bj_archive **ret,
 	}
 	ar->dir = ar->artifacts = -1;
 	ar->owner.fd = -1;
-	ar->store.reserve = -1;
+	ar->store.reserve = ar->store.journal.fd = -1;
 	pthread_mutex_init(&ar->artifact_lock, NULL);
 
 	const int r = open_all(ar, settings, err);
@@ -139,11 +160,16 @@ int bj_archive_open(const struct bj_settings *settings, struct bj_archive **ret,
 
 void bj_archive_close(struct bj_archive *ar)
 {
+	struct bj_err ignored;
+
 	if (!ar)
 		return;
+	bj_fold_stop(ar->folding);
+	/* What cannot be brought in now is by whoever reads it. */
+	if (ar->store.journal.fd >= 0 && bj_journal_unseen(&ar->store.journal) > LONG_JOURNAL)
+		bj_fold(&ar->store, &ignored);
 	bj_audit_close(ar->audit);
-	if (ar->store.db)
-		bj_store_done(&ar->store);
+	bj_store_done(&ar->store);
 	bj_owner_done(&ar->owner);
 	if (ar->dir >= 0)
 		close(ar->dir);
@@ -154,12 +180,23 @@ void bj_archive_close(struct bj_archive *ar)
 	free(ar);
 }
 
+int bj_archive_background(struct bj_archive *ar, struct bj_err *err)
+{
+	int r = ar ? bj_audit_background(ar->audit, err) : 0;
+
+	if (r == 0 && ar && !ar->folding)
+		r = bj_fold_start(&ar->store, &ar->folding, err);
+	return r;
+}
+
 /* --- interrupted ------------------------------------------------------------------------------ */
 
 static int interrupt(struct bj_archive *ar, int64_t owner, struct bj_err *err)
 {
 	static const char sql[] = "UPDATE executions SET state = 4, ended_ms = ?2, owner = NULL"
 				  " WHERE owner = ?1 AND state IN (1, 2)";
+	/* Who is dead has written all that it ever will: how its runs ended may be in the journal.
+	 */
 	int r = bj_store_begin(&ar->store, err);
 
 	if (r < 0)
@@ -189,11 +226,13 @@ static int64_t next_dead(struct bj_archive *ar, int64_t after)
 {
 	static const char sql[] = "SELECT DISTINCT owner FROM executions WHERE state <> 3 AND"
 				  " state IN (1, 2) AND owner > ?1 ORDER BY owner";
+	sqlite3 *db = bj_store_read(&ar->store, NULL);
 	int64_t found = 0;
 
-	pthread_mutex_lock(&ar->store.reader_lock);
+	if (!db)
+		return 0;
 	{
-		AUTO_STMT sqlite3_stmt *st = bj_store_prepare(ar->store.reader, sql, NULL);
+		AUTO_STMT sqlite3_stmt *st = bj_store_prepare(db, sql, NULL);
 
 		if (st)
 			sqlite3_bind_int64(st, 1, after);
@@ -204,7 +243,7 @@ static int64_t next_dead(struct bj_archive *ar, int64_t after)
 				found = owner;
 		}
 	}
-	pthread_mutex_unlock(&ar->store.reader_lock);
+	bj_store_let_go(&ar->store);
 	return found;
 }
 
@@ -220,5 +259,8 @@ int bj_archive_sweep(struct bj_archive *ar, struct bj_err *err)
 			return r;
 		n += r;
 	}
+	/* Whoever was interrupted may have left a folder half filled. */
+	if (n > 0)
+		bj_artifact_sweep(ar);
 	return n;
 }

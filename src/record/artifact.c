@@ -7,16 +7,22 @@
 #include "base/fd.h"
 #include "base/utf8.h"
 #include "record/folder.h"
+#include "record/known.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 
 enum { WINDOW = 1 << 20, OVERLAP = 64 << 10 };
 
-#define ASIDE ".new-" /* and the id of the run */
+#define ASIDE ".new-" /* and whose it is, and the id of the run */
+
+/* Where the id stands in a final name: after the time and the hash. */
+enum { ID_AT = 30 };
 
 static int open_dir(int at, const char *name)
 {
@@ -30,9 +36,9 @@ static int make_dir(int at, const char *name)
 	return open_dir(at, name);
 }
 
-static void aside_name(const struct bj_spec *spec, char name[64])
+static void aside_name(const struct bj_record *rec, const struct bj_spec *spec, char name[64])
 {
-	snprintf(name, 64, ASIDE "%s", spec->id);
+	snprintf(name, 64, ASIDE "%" PRId64 "-%s", rec->archive->owner.number, spec->id);
 }
 
 /* --- removing --------------------------------------------------------------------------------- */
@@ -84,39 +90,62 @@ void bj_artifact_drop(const struct bj_record *rec, const struct bj_spec *spec)
 {
 	char name[64];
 
-	aside_name(spec, name);
+	aside_name(rec, spec, name);
 	remove_at(rec->archive->artifacts, name);
 }
 
-/* Only those of nobody who lives: a run that is under way may be filling its folder. */
-static bool is_live(struct bj_archive *ar, const char *id)
+/* Whether the records, which have the run of the folder @name, know nothing of the folder. */
+static bool is_unknown(struct bj_archive *ar, const char *name)
 {
-	bool live = false;
+	sqlite3 *db = bj_store_read(&ar->store, NULL);
+	bool known = true;
 
-	pthread_mutex_lock(&ar->store.reader_lock);
+	if (!db)
+		return false;
 	{
 		AUTO_STMT sqlite3_stmt *st = bj_store_prepare(
-			ar->store.reader,
-			"SELECT 1 FROM executions WHERE id = ?1 AND state IN (1, 2)", NULL);
+			db,
+			"SELECT 1 FROM executions WHERE id = ?1 AND (artifact = ?2 OR state IN"
+			" (1, 2))",
+			NULL);
 
-		if (st)
-			sqlite3_bind_text(st, 1, id, -1, SQLITE_STATIC);
-		live = !st || sqlite3_step(st) == SQLITE_ROW;
+		if (st) {
+			sqlite3_bind_text(st, 1, name + ID_AT, -1, SQLITE_STATIC);
+			sqlite3_bind_text(st, 2, name, -1, SQLITE_STATIC);
+			known = sqlite3_step(st) != SQLITE_DONE;
+		}
 	}
-	pthread_mutex_unlock(&ar->store.reader_lock);
-	return live;
+	bj_store_let_go(&ar->store);
+	return !known;
 }
 
-void bj_artifact_sweep(struct bj_archive *ar)
+/* Only what no living process is about to use. */
+static bool is_orphan(struct bj_archive *ar, int top, const char *name)
+{
+	if (strncmp(name, ASIDE, strlen(ASIDE)) == 0)
+		return !bj_owner_lives(&ar->owner, strtoll(name + strlen(ASIDE), NULL, 10));
+	if (strlen(name) <= ID_AT || name[8] != 'T' || name[16] != '-' || name[ID_AT - 1] != '-')
+		return false; /* not of our making */
+
+	/* Its writer holds it until the record names it. */
+	AUTO_FD int dir = open_dir(top, name);
+
+	return dir >= 0 && flock(dir, LOCK_EX | LOCK_NB) == 0 && is_unknown(ar, name);
+}
+
+unsigned int bj_artifact_sweep(struct bj_archive *ar)
 {
 	const int top = open_dir(ar->artifacts, ".");
 	AUTO_DIR DIR *d = top < 0 ? NULL : fdopendir(top);
 	const struct dirent *e;
+	unsigned int n = 0;
 
 	while (d && (e = readdir(d)))
-		if (strncmp(e->d_name, ASIDE, strlen(ASIDE)) == 0 &&
-		    !is_live(ar, e->d_name + strlen(ASIDE)))
+		if (is_orphan(ar, dirfd(d), e->d_name)) {
 			remove_at(dirfd(d), e->d_name);
+			n++;
+		}
+	return n;
 }
 
 /* --- writing ---------------------------------------------------------------------------------- */
@@ -235,11 +264,16 @@ static void mask_file(struct filling *f, int dir, const char *name)
 
 	AUTO_FREE char *good = text.size ? bj_utf8_repair(text.data, text.size, &n) : NULL;
 
-	/* Bytes that are no text stay as they are: stars in a picture break it. */
+	/* Bytes that are no text stay as they are, but for secrets that the run was given: stars
+	 * in a picture break it. */
 	if (good && n == text.size && memcmp(good, text.data, n) == 0 && !memchr(good, 0, n)) {
 		AUTO_FREE char *masked = bj_record_mask(f->rec, text.data, text.size);
 
 		if (!masked || pwrite(fd, masked, n, 0) != (ssize_t)n)
+			fail(f, EIO);
+	} else if (text.size && f->rec->known && f->rec->known->n) {
+		bj_known_mask(f->rec->known, text.data, text.size);
+		if (pwrite(fd, text.data, text.size, 0) != (ssize_t)text.size)
 			fail(f, EIO);
 	}
 	if (fsync(fd) < 0)
@@ -303,7 +337,7 @@ static int fill(const struct bj_record *rec, int top, const struct bj_spec *spec
 	const bool code = bj_record_keeps_code(rec, result);
 	char aside[64];
 
-	aside_name(spec, aside);
+	aside_name(rec, spec, aside);
 
 	AUTO_FD int dir = make_dir(top, aside);
 	struct filling f = { .rec = rec,
@@ -312,6 +346,7 @@ static int fill(const struct bj_record *rec, int top, const struct bj_spec *spec
 			     .failed = dir < 0 ? errno : 0 };
 
 	if (dir >= 0) {
+		flock(dir, LOCK_SH | LOCK_NB); /* where that fails, nobody sweeps it either */
 		mask_files(&f);
 		if (code)
 			put_masked(&f, "script", spec->script, spec->script_size);
@@ -329,6 +364,7 @@ static int fill(const struct bj_record *rec, int top, const struct bj_spec *spec
 		return bj_err_set(err, BJ_E_SYSTEM, f.failed, "cannot keep the artifacts of %.32s",
 				  spec->id);
 	}
+	ret->lock = bj_take_fd(&dir);
 	return 1;
 }
 
@@ -339,7 +375,7 @@ int bj_artifact_files(const struct bj_record *rec, const struct bj_spec *spec)
 	if (!rec->archive || !rec->settings->record.files || spec->out_dir_fd >= 0 ||
 	    rec->settings->store_code == BJ_STORE_NEVER)
 		return -1;
-	aside_name(spec, name);
+	aside_name(rec, spec, name);
 
 	AUTO_FD int dir = make_dir(rec->archive->artifacts, name);
 
@@ -374,18 +410,20 @@ int bj_artifact_keep(const struct bj_record *rec, const struct bj_spec *spec,
 static int open_folder(struct bj_archive *ar, const char *id)
 {
 	AUTO_FREE char *name = NULL;
+	sqlite3 *db = bj_store_read(&ar->store, NULL);
 
-	pthread_mutex_lock(&ar->store.reader_lock);
+	if (!db)
+		return -1;
 	{
-		AUTO_STMT sqlite3_stmt *st = bj_store_prepare(
-			ar->store.reader, "SELECT artifact FROM executions WHERE id = ?1", NULL);
+		AUTO_STMT sqlite3_stmt *st =
+			bj_store_prepare(db, "SELECT artifact FROM executions WHERE id = ?1", NULL);
 
 		if (st)
 			sqlite3_bind_text(st, 1, id, -1, SQLITE_STATIC);
 		if (st && sqlite3_step(st) == SQLITE_ROW)
 			name = bj_store_text(st, 0);
 	}
-	pthread_mutex_unlock(&ar->store.reader_lock);
+	bj_store_let_go(&ar->store);
 
 	return !name || strchr(name, '/') ? -1 : open_dir(ar->artifacts, name);
 }

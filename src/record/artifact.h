@@ -13,7 +13,8 @@
  * descriptor that the caller closes, or -1. */
 int bj_artifact_files(const struct bj_record *record, const struct bj_spec *spec);
 
-/* Keep what the settings say of a run that ended. 1 with the folder in *@ret, 0 when
+/* Keep what the settings say of a run that ended. 1 with the folder in *@ret, whose lock the caller
+ * closes once the record names it, 0 when
  * there is nothing to keep, negative when it could not be written. What bj_artifact_files() made
  * is used up. */
 int bj_artifact_keep(const struct bj_record *record, const struct bj_spec *spec,
@@ -33,5 +34,6 @@ int bj_artifact_open(struct bj_archive *archive, const char *id, const char *nam
 /* Remove the folder @name; how many bytes were in it. */
 uint64_t bj_artifact_remove(struct bj_archive *archive, const char *name);
 
-/* Remove folders that a crash left half written. */
-void bj_artifact_sweep(struct bj_archive *archive);
+/* Remove folders that a crash left: half written, or whole and not named by any record. Returns how
+ * many. */
+unsigned int bj_artifact_sweep(struct bj_archive *archive);

@@ -34,7 +34,8 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 
-enum { GROUP_MS = 20 };
+/* While lines come, the thread looks by itself: waking it costs a run more than it takes. */
+enum { GROUP_MS = 20, IDLE_GROUPS = 50 };
 
 struct bj_audit {
 	pthread_mutex_t lock; /* over all that follows, in this process */
@@ -49,7 +50,7 @@ struct bj_audit {
 	bool settled;              /* page and log are as we left them */
 	const char *broken;        /* what is wrong with the log; NULL: nothing */
 
-	bool has_flusher, stopping, dirty;
+	bool has_flusher, stopping, dirty, asleep;
 	pthread_t flusher;
 	pthread_cond_t wake;
 	atomic_ullong errors;
@@ -66,8 +67,12 @@ static int open_log(struct bj_audit *a, unsigned int number, int flags)
 	if (a->log >= 0 && a->log_number == number &&
 	    fstatat(a->dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && st.st_ino == a->log_inode)
 		return 0;
-	if (a->log >= 0)
+	if (a->log >= 0) {
+		/* Nobody comes back to it: its last lines are made durable now. */
+		if (a->sync != BJ_AUDIT_NEVER && fdatasync(a->log) < 0)
+			a->errors++;
 		close(a->log);
+	}
 	a->log_number = number;
 	a->log = bj_state_file(a->dir, name, O_RDWR | flags);
 	if (a->log < 0)
@@ -222,7 +227,7 @@ static int settle(struct bj_audit *a, struct bj_err *err)
 			a->broken = NULL;
 		return r;
 	}
-	if (bj_audit_head_read(&a->key, page, &a->head, NULL) < 0) {
+	if (bj_audit_head_recall(&a->key, page, &a->head) < 0) {
 		a->head = (struct bj_audit_head){ .file = 0 };
 		memcpy(a->head.hash, bj_audit_no_hash, sizeof(a->head.hash));
 		return begin_anew(a, "the head was not made with the key of this log", err);
@@ -330,7 +335,8 @@ int bj_audit_append(struct bj_audit *a, const char *kind, json_t *data_take, str
 	flock(a->lock_fd, LOCK_UN);
 	if (r == 0 && !a->dirty && a->has_flusher) {
 		a->dirty = true;
-		pthread_cond_signal(&a->wake);
+		if (a->asleep)
+			pthread_cond_signal(&a->wake);
 	}
 	if (r < 0)
 		a->errors++;
@@ -385,11 +391,14 @@ static void *flusher(void *ctx)
 {
 	static const struct timespec group = { .tv_nsec = GROUP_MS * 1000000L };
 	struct bj_audit *a = ctx;
+	unsigned int idle = IDLE_GROUPS;
 
 	pthread_mutex_lock(&a->lock);
 	while (!a->stopping || a->dirty) {
-		if (!a->dirty) {
+		if (!a->dirty && idle >= IDLE_GROUPS) {
+			a->asleep = true;
 			pthread_cond_wait(&a->wake, &a->lock);
+			a->asleep = false;
 			continue;
 		}
 		if (!a->stopping) {
@@ -398,7 +407,9 @@ static void *flusher(void *ctx)
 			nanosleep(&group, NULL);
 			pthread_mutex_lock(&a->lock);
 		}
-		flush(a);
+		idle = a->dirty ? 0 : idle + 1;
+		if (a->dirty)
+			flush(a);
 	}
 	pthread_mutex_unlock(&a->lock);
 	return NULL;
@@ -406,13 +417,9 @@ static void *flusher(void *ctx)
 
 /* --- opening and closing ---------------------------------------------------------------------- */
 
-static int open_files(struct bj_audit *a, const char *state_dir, struct bj_err *err)
+static int open_files(struct bj_audit *a, int top, const char *state_dir, struct bj_err *err)
 {
-	AUTO_FD int top = bj_state_open(state_dir, NULL, err);
-
-	if (top < 0)
-		return top;
-	a->dir = bj_state_open(state_dir, BJ_AUDIT_DIR, err);
+	a->dir = bj_state_below(top, state_dir, BJ_AUDIT_DIR, err);
 	if (a->dir < 0)
 		return a->dir;
 	a->lock_fd = bj_state_file(top, BJ_AUDIT_LOCK, O_RDWR | O_CREAT);
@@ -438,10 +445,11 @@ static int open_all(struct bj_audit *a, const struct bj_audit_settings *settings
 		    const char *state_dir, bool service, struct bj_err *err)
 {
 	bool made = false;
-	int r = open_files(a, state_dir, err);
+	AUTO_FD int top = bj_state_open(state_dir, NULL, err);
+	int r = top < 0 ? top : open_files(a, top, state_dir, err);
 
 	if (r == 0)
-		r = bj_audit_key_open(settings->key, state_dir, &a->key, &made, err);
+		r = bj_audit_key_open(settings->key, top, &a->key, &made, err);
 	if (r == 0)
 		r = begin(a, made, err);
 	return r < 0 || !service ? r : bj_audit_background(a, err);

@@ -70,7 +70,8 @@ static bool sig_fits(const struct bj_audit_key *key, const char *text, size_t si
 
 /* Whether the first line of the page is ours: by the MAC where the secret is known, by the
  * signature where it is there. */
-static bool is_ours(const struct bj_audit_key *key, const char *page, const json_t *root)
+static bool is_ours(const struct bj_audit_key *key, const char *page, const json_t *root,
+		    bool by_mac)
 {
 	AUTO_BUF struct bj_buf text = { 0 };
 	const char *mac_at = strstr(page, MAC_FIELD);
@@ -89,7 +90,8 @@ static bool is_ours(const struct bj_audit_key *key, const char *page, const json
 		if (sodium_memcmp(good, mac, MAC_TEXT - 1) != 0)
 			return false;
 	}
-	return sig[0] ? sig_fits(key, text.data, text.size, sig) : key->can_sign;
+	return sig[0] && !(by_mac && key->can_sign) ? sig_fits(key, text.data, text.size, sig)
+						    : key->can_sign;
 }
 
 static int broken(struct bj_err *err)
@@ -113,8 +115,8 @@ static int take_line(const char *page, size_t first, struct bj_audit_head *head)
 	return 0;
 }
 
-int bj_audit_head_read(const struct bj_audit_key *key, const char page[BJ_AUDIT_PAGE],
-		       struct bj_audit_head *ret, struct bj_err *err)
+static int read_head(const struct bj_audit_key *key, const char page[BJ_AUDIT_PAGE], bool by_mac,
+		     struct bj_audit_head *ret, struct bj_err *err)
 {
 	const char *end = memchr(page, '\n', BJ_AUDIT_PAGE - 1);
 	json_t *root =
@@ -127,8 +129,8 @@ int bj_audit_head_read(const struct bj_audit_key *key, const char page[BJ_AUDIT_
 		.seq = (uint64_t)json_integer_value(json_object_get(root, "seq")),
 		.is_signed = sig && sig[0],
 	};
-	const bool ours =
-		root && hash && strlen(hash) == BJ_AUDIT_HASH - 1 && is_ours(key, page, root);
+	const bool ours = root && hash && strlen(hash) == BJ_AUDIT_HASH - 1 &&
+			  is_ours(key, page, root, by_mac);
 
 	if (ours)
 		memcpy(head.hash, hash, sizeof(head.hash));
@@ -137,6 +139,18 @@ int bj_audit_head_read(const struct bj_audit_key *key, const char page[BJ_AUDIT_
 		return broken(err);
 	*ret = head;
 	return 0;
+}
+
+int bj_audit_head_read(const struct bj_audit_key *key, const char page[BJ_AUDIT_PAGE],
+		       struct bj_audit_head *ret, struct bj_err *err)
+{
+	return read_head(key, page, false, ret, err);
+}
+
+int bj_audit_head_recall(const struct bj_audit_key *key, const char page[BJ_AUDIT_PAGE],
+			 struct bj_audit_head *ret)
+{
+	return read_head(key, page, true, ret, NULL);
 }
 
 /* --- files ------------------------------------------------------------------------------------ */

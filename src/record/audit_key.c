@@ -152,11 +152,12 @@ static int check_private(int fd, const char *name, struct bj_err *err)
 	return 0;
 }
 
-int bj_audit_key_open(const char *path, const char *state_dir, struct bj_audit_key *ret,
-		      bool *ret_made, struct bj_err *err)
+int bj_audit_key_open(const char *path, int top, struct bj_audit_key *ret, bool *ret_made,
+		      struct bj_err *err)
 {
 	AUTO_FREE char *copy = strdup(path ? path : "audit.key");
-	AUTO_FD int dir = path ? open_parent(path, err) : bj_state_open(state_dir, "keys", err);
+	AUTO_FD int dir =
+		path ? open_parent(path, err) : bj_state_below(top, "state_dir", "keys", err);
 	const char *name = copy ? basename(copy) : NULL;
 	bool made = false;
 

@@ -237,11 +237,14 @@ static json_t *list(sqlite3 *db, const struct bj_history_filter *f, struct bj_er
 json_t *bj_history_list(struct bj_archive *ar, const struct bj_history_filter *filter,
 			struct bj_err *err)
 {
-	pthread_mutex_lock(&ar->store.reader_lock);
+	sqlite3 *db = bj_store_read(&ar->store, err);
 
-	json_t *page = list(ar->store.reader, filter, err);
+	if (!db)
+		return NULL;
 
-	pthread_mutex_unlock(&ar->store.reader_lock);
+	json_t *page = list(db, filter, err);
+
+	bj_store_let_go(&ar->store);
 	return page;
 }
 
@@ -272,11 +275,14 @@ static int find(sqlite3 *db, const char *prefix, char ret_id[33], struct bj_err 
 
 int bj_history_find(struct bj_archive *ar, const char *prefix, char ret_id[33], struct bj_err *err)
 {
-	pthread_mutex_lock(&ar->store.reader_lock);
+	sqlite3 *db = bj_store_read(&ar->store, err);
 
-	const int r = find(ar->store.reader, prefix, ret_id, err);
+	if (!db)
+		return -err->code;
 
-	pthread_mutex_unlock(&ar->store.reader_lock);
+	const int r = find(db, prefix, ret_id, err);
+
+	bj_store_let_go(&ar->store);
 	return r;
 }
 
@@ -358,11 +364,14 @@ static void add_held(const struct bj_record *rec, const char *id, json_t *object
 
 json_t *bj_history_show(const struct bj_record *rec, const char *id, struct bj_err *err)
 {
-	pthread_mutex_lock(&rec->archive->store.reader_lock);
+	sqlite3 *db = bj_store_read(&rec->archive->store, err);
 
-	json_t *object = show(rec->archive->store.reader, id, err);
+	if (!db)
+		return NULL;
 
-	pthread_mutex_unlock(&rec->archive->store.reader_lock);
+	json_t *object = show(db, id, err);
+
+	bj_store_let_go(&rec->archive->store);
 	if (object)
 		add_held(rec, id, object);
 	return object;

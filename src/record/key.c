@@ -69,7 +69,7 @@ static bool name_is_fine(const char *name)
 static int insert(struct bj_store *store, const struct bj_key_init *init, const char *prefix,
 		  const unsigned char *salt, const unsigned char *hash, struct bj_err *err)
 {
-	int r = bj_store_begin(store, err);
+	int r = bj_store_begin_aside(store, err);
 
 	if (r < 0)
 		return r;
@@ -137,7 +137,7 @@ int bj_key_revoke(struct bj_store *store, const char *text, const char *tenant, 
 	if (!prefix_of(text, prefix))
 		return bj_err_set(err, BJ_E_INVALID, 0,
 				  "a key's prefix is needed, the 8 characters after bj_");
-	r = bj_store_begin(store, err);
+	r = bj_store_begin_aside(store, err);
 	if (r < 0)
 		return r;
 
@@ -204,13 +204,15 @@ static json_t *key_json(sqlite3_stmt *st)
 
 int bj_key_list(struct bj_store *store, const char *tenant, json_t **ret, struct bj_err *err)
 {
-	json_t *list = json_array();
+	sqlite3 *db = bj_store_read_aside(store, err);
+	json_t *list = db ? json_array() : NULL;
 	int r;
 
-	pthread_mutex_lock(&store->reader_lock);
+	if (!db)
+		return -err->code;
 	{
 		AUTO_STMT sqlite3_stmt *st =
-			bj_store_prepare(store->reader,
+			bj_store_prepare(db,
 					 "SELECT prefix, tenant, name, roles, created_ms,"
 					 " expires_ms, revoked_ms, used_ms FROM keys WHERE ?1 IS"
 					 " NULL OR tenant = ?1 ORDER BY created_ms, prefix",
@@ -221,10 +223,10 @@ int bj_key_list(struct bj_store *store, const char *tenant, json_t **ret, struct
 		while ((r = st ? sqlite3_step(st) : SQLITE_ERROR) == SQLITE_ROW)
 			json_array_append_new(list, key_json(st));
 	}
-	pthread_mutex_unlock(&store->reader_lock);
+	bj_store_let_go(store);
 	if (r != SQLITE_DONE) {
 		json_decref(list);
-		return bj_store_err(store->reader, err, "keys cannot be read");
+		return bj_store_err(db, err, "keys cannot be read");
 	}
 	*ret = json_pack("{s:o}", "keys", list);
 	return 0;
@@ -268,11 +270,13 @@ static int find(struct bj_store *store, const char *prefix, struct found *f, str
 	static const char sql[] = "SELECT k.salt, k.hash, k.expires_ms, k.revoked_ms, k.used_ms,"
 				  " k.roles, k.tenant, k.name, t.enabled FROM keys k LEFT JOIN"
 				  " tenants t ON t.name = k.tenant WHERE k.prefix = ?1";
+	sqlite3 *db = bj_store_read_aside(store, err);
 	int r;
 
-	pthread_mutex_lock(&store->reader_lock);
+	if (!db)
+		return -err->code;
 	{
-		AUTO_STMT sqlite3_stmt *st = bj_store_prepare(store->reader, sql, err);
+		AUTO_STMT sqlite3_stmt *st = bj_store_prepare(db, sql, err);
 
 		if (st)
 			sqlite3_bind_text(st, 1, prefix, -1, SQLITE_TRANSIENT);
@@ -280,16 +284,15 @@ static int find(struct bj_store *store, const char *prefix, struct found *f, str
 		if (r == SQLITE_ROW)
 			read_found(st, f);
 	}
-	pthread_mutex_unlock(&store->reader_lock);
-	return r == SQLITE_ROW || r == SQLITE_DONE
-		       ? 0
-		       : bj_store_err(store->reader, err, "keys cannot be read");
+	bj_store_let_go(store);
+	return r == SQLITE_ROW || r == SQLITE_DONE ? 0
+						   : bj_store_err(db, err, "keys cannot be read");
 }
 
 /* Not worth failing a request for. */
 static void note_use(struct bj_store *store, const char *prefix, uint64_t now)
 {
-	if (bj_store_begin(store, NULL) < 0)
+	if (bj_store_begin_aside(store, NULL) < 0)
 		return;
 
 	AUTO_STMT sqlite3_stmt *st =

@@ -3,6 +3,7 @@
 /* What may be kept of a result: no secret, and no code where the settings keep none. */
 
 #include "base/cleanup.h"
+#include "record/known.h"
 #include "record/record.h"
 #include "spec/finding_json.h"
 
@@ -13,8 +14,13 @@ enum { LEAST_SECRET = 6 };
 char *bj_record_mask(const struct bj_record *rec, const char *text, size_t size)
 {
 	/* A scan takes longer to set up than to do; and no name and value fit into so little. */
-	if (rec->checker && size >= LEAST_SECRET)
-		return bj_checker_mask(rec->checker, text ? text : "", text ? size : 0);
+	if (rec->checker && size >= LEAST_SECRET) {
+		char *masked = bj_checker_mask(rec->checker, text ? text : "", text ? size : 0);
+
+		if (masked && text)
+			bj_known_mask(rec->known, masked, size);
+		return masked;
+	}
 
 	char *copy = malloc(size + 1);
 

@@ -257,7 +257,7 @@ int bj_quota_reserve(struct bj_store *store, const struct bj_owner *owner, const
 		r = bj_err_set(err, BJ_E_DENIED, 0, "the tenant %.32s is switched off",
 			       tenant_name);
 	if (r == 0)
-		r = bj_store_begin(store, err);
+		r = bj_store_begin_aside(store, err);
 	if (r < 0)
 		return r;
 	r = reserve(store, owner, &tenant, id, worst, ret_retry_s, err);
@@ -298,15 +298,18 @@ static int add_use(struct bj_store *store, const char *tenant, const struct bj_u
 	return step(store, st, err);
 }
 
+/* 1: it was there. */
 static int end_reservation(struct bj_store *store, const char *id, struct bj_err *err)
 {
 	AUTO_STMT sqlite3_stmt *st =
 		bj_store_prepare(store->db, "DELETE FROM reservations WHERE id = ?1", err);
+	int r;
 
 	if (!st)
 		return -err->code;
 	sqlite3_bind_text(st, 1, id, -1, SQLITE_TRANSIENT);
-	return step(store, st, err);
+	r = step(store, st, err);
+	return r < 0 ? r : sqlite3_changes(store->db) > 0;
 }
 
 int bj_quota_settle(struct bj_store *store, const char *tenant, const char *id,
@@ -317,13 +320,13 @@ int bj_quota_settle(struct bj_store *store, const char *tenant, const char *id,
 
 	if (local && !use)
 		return 0;
-	r = bj_store_begin(store, err);
+	r = bj_store_begin_aside(store, err);
 	if (r < 0)
 		return r;
-	if (use)
+	/* Whoever ends the reservation charges for it: a run is never charged twice. */
+	r = local ? 1 : end_reservation(store, id, err);
+	if (r > 0 && use)
 		r = add_use(store, name_of(tenant), use, err);
-	if (r == 0 && !local)
-		r = end_reservation(store, id, err);
 	if (r < 0) {
 		bj_store_rollback(store);
 		return r;
@@ -331,65 +334,78 @@ int bj_quota_settle(struct bj_store *store, const char *tenant, const char *id,
 	return bj_store_commit(store, err);
 }
 
-static int end_owner(struct bj_store *store, int64_t number, struct bj_err *err)
+/* --- what nobody settled ---------------------------------------------------------------------- */
+
+/* A reservation, and what the records say of its run. */
+struct held {
+	char id[33], tenant[BJ_TENANT_NAME];
+	int64_t owner;
+	bool ended;
+	struct bj_use use;
+};
+
+static void read_held(sqlite3_stmt *st, const struct bj_price_settings *price, struct held *ret)
 {
-	int r = bj_store_begin(store, err);
+	struct bj_result like = { .duration_us = (uint64_t)sqlite3_column_int64(st, 4),
+				  .cpu_us = (uint64_t)sqlite3_column_int64(st, 5),
+				  .peak_memory = (uint64_t)sqlite3_column_int64(st, 6),
+				  .out_bytes = (uint64_t)sqlite3_column_int64(st, 7) };
 
-	if (r < 0)
-		return r;
-
-	AUTO_STMT sqlite3_stmt *st =
-		bj_store_prepare(store->db, "DELETE FROM reservations WHERE owner = ?1", err);
-
-	if (st)
-		sqlite3_bind_int64(st, 1, number);
-	r = step(store, st, err);
-	if (r < 0) {
-		bj_store_rollback(store);
-		return r;
-	}
-
-	const int n = sqlite3_changes(store->db);
-
-	r = bj_store_commit(store, err);
-	return r < 0 ? r : n;
+	snprintf(ret->id, sizeof(ret->id), "%s", sqlite3_column_text(st, 0));
+	snprintf(ret->tenant, sizeof(ret->tenant), "%s", sqlite3_column_text(st, 1));
+	ret->owner = sqlite3_column_int64(st, 2);
+	ret->ended = sqlite3_column_int(st, 3) == BJ_FINISHED && like.duration_us > 0;
+	ret->use = bj_use_actual(&like, price);
+	/* How much of its output the answer held is not on record: what it could hold counts. */
+	ret->use.output_bytes = (uint64_t)sqlite3_column_int64(st, 8);
 }
 
-/* The next owner after @after that is not alive; 0: there is none. */
-static int64_t next_dead(struct bj_store *store, const struct bj_owner *owner, int64_t after)
+/* The reservation after @after: 1, 0 at the end. */
+static int next_held(struct bj_store *store, const char *after,
+		     const struct bj_price_settings *price, struct held *ret)
 {
 	static const char sql[] =
-		"SELECT DISTINCT owner FROM reservations WHERE owner > ?1 ORDER BY owner";
-	int64_t found = 0;
+		"SELECT r.id, r.tenant, r.owner, e.state, e.duration_us, e.cpu_us, e.peak_memory,"
+		" e.artifact_bytes, r.output_bytes FROM reservations r LEFT JOIN executions e ON"
+		" e.id = r.id WHERE r.id > ?1 ORDER BY r.id LIMIT 1";
+	sqlite3 *db = bj_store_read(store, NULL);
+	int found = 0;
 
-	pthread_mutex_lock(&store->reader_lock);
+	if (!db)
+		return 0;
 	{
-		AUTO_STMT sqlite3_stmt *st = bj_store_prepare(store->reader, sql, NULL);
+		AUTO_STMT sqlite3_stmt *st = bj_store_prepare(db, sql, NULL);
 
 		if (st)
-			sqlite3_bind_int64(st, 1, after);
-		while (st && !found && sqlite3_step(st) == SQLITE_ROW) {
-			const int64_t number = sqlite3_column_int64(st, 0);
-
-			if (!bj_owner_lives(owner, number))
-				found = number;
+			sqlite3_bind_text(st, 1, after, -1, SQLITE_TRANSIENT);
+		if (st && sqlite3_step(st) == SQLITE_ROW) {
+			read_held(st, price, ret);
+			found = 1;
 		}
 	}
-	pthread_mutex_unlock(&store->reader_lock);
+	bj_store_let_go(store);
 	return found;
 }
 
-int bj_quota_sweep(struct bj_store *store, const struct bj_owner *owner, struct bj_err *err)
+int bj_quota_sweep(struct bj_store *store, const struct bj_owner *owner,
+		   const struct bj_price_settings *price, bool (*lives)(void *ctx, const char *id),
+		   void *ctx, struct bj_err *err)
 {
-	int64_t number = 0;
+	struct held held = { 0 };
 	int n = 0;
 
-	while ((number = next_dead(store, owner, number)) != 0) {
-		const int r = end_owner(store, number, err);
+	while (next_held(store, held.id, price, &held)) {
+		const bool ours = held.owner == owner->number;
+
+		if (ours ? !lives || lives(ctx, held.id) : bj_owner_lives(owner, held.owner))
+			continue;
+
+		const int r = bj_quota_settle(store, held.tenant, held.id,
+					      held.ended ? &held.use : NULL, err);
 
 		if (r < 0)
 			return r;
-		n += r;
+		n++;
 	}
 	return n;
 }

@@ -36,12 +36,18 @@ int bj_quota_reserve(struct bj_store *store, const struct bj_owner *owner, const
 		     struct bj_err *err);
 
 /* The run @id has used @use: add it to the day's sum of its tenant and end the reservation. With
- * @use NULL nothing ran, and only the reservation ends. */
+ * @use NULL nothing ran, and only the reservation ends. Where somebody else has ended it, nothing
+ * is added. A failure leaves the reservation, which counts as the most that the run could use,
+ * until a sweep settles it. */
 int bj_quota_settle(struct bj_store *store, const char *tenant, const char *id,
 		    const struct bj_use *use, struct bj_err *err);
 
-/* End the reservations of processes that died. Returns how many. */
-int bj_quota_sweep(struct bj_store *store, const struct bj_owner *owner, struct bj_err *err);
+/* Settle what nobody else will: the reservations of processes that died, and those of our own runs
+ * that @lives (NULL: all live) says have ended. Runs that the records call finished are charged
+ * for. Returns how many. */
+int bj_quota_sweep(struct bj_store *store, const struct bj_owner *owner,
+		   const struct bj_price_settings *price, bool (*lives)(void *ctx, const char *id),
+		   void *ctx, struct bj_err *err);
 
 /* What was used, by tenant: {"usage": [...]}, each with its quota and what is left of the day.
  * @tenant: only this one, or NULL. @since_ms: from that day on. @days: one row a day. The caller

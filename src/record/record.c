@@ -4,15 +4,14 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/err.h"
+#include "record/fold.h"
+#include "record/quota.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
-static void bind_text(sqlite3_stmt *st, int at, const char *text)
-{
-	sqlite3_bind_text(st, at, text, -1, SQLITE_STATIC); /* NULL is NULL */
-}
+enum { JOURNAL_MAX = 4 << 20 };
 
 static void print_limits(const struct bj_limits *l, char *to, size_t size)
 {
@@ -29,45 +28,70 @@ static char *masked_name(const struct bj_record *rec, const char *name)
 	return name ? bj_record_mask(rec, name, strlen(name)) : NULL;
 }
 
+/* The texts that an entry borrows. */
+struct texts {
+	char *actor, *name;
+	char binding[65], limits[256];
+};
+
+static void texts_done(struct texts *t)
+{
+	free(t->actor);
+	free(t->name);
+}
+#define AUTO_TEXTS __attribute__((cleanup(texts_done)))
+
+/* Nothing is that large; what claims to be must not become negative. */
+static int64_t number(uint64_t n)
+{
+	return n < INT64_MAX ? (int64_t)n : INT64_MAX;
+}
+
+static void describe_begin(const struct bj_record *rec, const struct bj_spec *spec,
+			   const struct bj_result *result, enum bj_state state, struct texts *t,
+			   struct bj_entry *e)
+{
+	t->actor = masked_name(rec, spec->actor);
+	t->name = masked_name(rec, spec->name);
+	bj_record_binding(spec, t->binding);
+	print_limits(&spec->limits, t->limits, sizeof(t->limits));
+	*e = (struct bj_entry){
+		.parts = BJ_ENTRY_BEGIN,
+		.id = spec->id,
+		.backend = spec->backend,
+		.approval = result->decision.kind,
+		.approver = result->decision.by,
+		.created_us = number(bj_clock_unix_us()),
+		.started_ms = number(result->started_unix_ms),
+		.owner = state == BJ_QUEUED || state == BJ_RUNNING ? rec->archive->owner.number : 0,
+		.tenant = spec->tenant,
+		.actor = t->actor,
+		.tool = spec->tool,
+		.name = t->name,
+		.script_sha256 = result->script_sha256,
+		.binding = t->binding,
+		.limits = t->limits,
+		.through = spec->through,
+		.language = spec->language,
+		.policy = spec->policy,
+		.trusted = spec->trust,
+		.risk = result->risk,
+		.effective_risk = result->effective_risk,
+		.state = state,
+	};
+}
+
 int bj_record_row(const struct bj_record *rec, const struct bj_spec *spec,
 		  const struct bj_result *result, enum bj_state state)
 {
-	sqlite3_stmt *st = bj_store_get(&rec->archive->store, BJ_ST_BEGIN);
-	AUTO_FREE char *actor = masked_name(rec, spec->actor);
-	AUTO_FREE char *name = masked_name(rec, spec->name);
-	char binding[65], limits[256];
-	const bool live = state == BJ_QUEUED || state == BJ_RUNNING;
+	AUTO_TEXTS struct texts texts = { 0 };
+	struct bj_entry e;
 
-	bj_record_binding(spec, binding);
-	print_limits(&spec->limits, limits, sizeof(limits));
-	sqlite3_bind_int64(st, 1, (sqlite3_int64)bj_clock_unix_ms() * 1000);
-	bind_text(st, 2, spec->id);
-	bind_text(st, 3, spec->tenant);
-	bind_text(st, 4, actor);
-	bind_text(st, 5, spec->tool);
-	sqlite3_bind_int(st, 6, spec->through);
-	sqlite3_bind_int(st, 7, spec->language);
-	sqlite3_bind_int(st, 8, spec->backend);
-	sqlite3_bind_int(st, 9, spec->policy);
-	sqlite3_bind_int(st, 10, spec->trust);
-	bind_text(st, 11, result->script_sha256);
-	bind_text(st, 13, binding);
-	bind_text(st, 14, limits);
-	sqlite3_bind_int(st, 15, result->risk);
-	sqlite3_bind_int(st, 16, result->effective_risk);
-	sqlite3_bind_int(st, 17, state);
-	sqlite3_bind_int64(st, 18, (sqlite3_int64)result->started_unix_ms);
-	if (live)
-		sqlite3_bind_int64(st, 19, rec->archive->owner.number);
-	sqlite3_bind_int(st, 20, result->decision.kind);
-	bind_text(st, 21, result->decision.by);
-	bind_text(st, 22, name);
-
-	const int r = sqlite3_step(st);
-
-	sqlite3_reset(st);
-	return r == SQLITE_DONE ? 0 : -1;
+	describe_begin(rec, spec, result, state, &texts, &e);
+	return bj_fold_row(&rec->archive->store, &e);
 }
+
+/* --- writing ---------------------------------------------------------------------------------- */
 
 /* Whoever watches the service wants to hear of records that fail. */
 static int counted(const struct bj_record *rec, int r)
@@ -77,23 +101,36 @@ static int counted(const struct bj_record *rec, int r)
 	return r;
 }
 
+static int write_line(const struct bj_record *rec, const struct bj_entry *e, const char *what,
+		      struct bj_err *err)
+{
+	AUTO_BUF struct bj_buf line = { 0 };
+
+	bj_entry_print(e, &line);
+
+	const int r =
+		line.failed ? -ENOMEM
+			    : bj_journal_append(&rec->archive->store.journal, line.data, line.size);
+
+	if (r == -ENOSPC || r == -EDQUOT || r == -EFBIG)
+		return bj_err_set(err, BJ_E_LIMIT, -r,
+				  "%s: free some space, or point state_dir elsewhere", what);
+	return r < 0 ? bj_err_set(err, BJ_E_SYSTEM, -r, "%s", what) : 0;
+}
+
 static int begin(const struct bj_record *rec, const struct bj_spec *spec,
 		 const struct bj_result *result, enum bj_state state, struct bj_err *err)
 {
+	AUTO_TEXTS struct texts texts = { 0 };
+	struct bj_entry e;
+
 	/* Without it there might be no room for how this run ends. */
 	if (!bj_store_reserve(&rec->archive->store))
 		return bj_err_set(err, BJ_E_LIMIT, ENOSPC,
 				  "no room to record runs in %.100s (free some space)",
 				  rec->archive->path);
-
-	pthread_mutex_lock(&rec->archive->store.lock);
-
-	const int r = bj_record_row(rec, spec, result, state);
-	const int failed =
-		r < 0 ? bj_store_err(rec->archive->store.db, err, "cannot record this run") : 0;
-
-	pthread_mutex_unlock(&rec->archive->store.lock);
-	return failed;
+	describe_begin(rec, spec, result, state, &texts, &e);
+	return write_line(rec, &e, "cannot record this run", err);
 }
 
 int bj_record_begin(const struct bj_record *rec, const struct bj_spec *spec,
@@ -102,96 +139,48 @@ int bj_record_begin(const struct bj_record *rec, const struct bj_spec *spec,
 	return rec->archive ? counted(rec, begin(rec, spec, result, state, err)) : 0;
 }
 
-static int update(const struct bj_record *rec, const struct bj_spec *spec,
-		  const struct bj_result *r, const struct bj_artifact *artifact)
+/* --- ending ----------------------------------------------------------------------------------- */
+
+/* A run that was refused before it began may have no row yet. */
+static bool may_be_new(enum bj_cause cause)
 {
-	sqlite3_stmt *st = bj_store_get(&rec->archive->store, BJ_ST_FINISH);
-
-	bind_text(st, 1, spec->id);
-	sqlite3_bind_int(st, 2, BJ_FINISHED);
-	sqlite3_bind_int(st, 3, r->cause);
-	if (r->exit_code >= 0)
-		sqlite3_bind_int(st, 4, r->exit_code);
-	if (r->signal)
-		sqlite3_bind_int(st, 5, r->signal);
-	sqlite3_bind_int64(st, 6, (sqlite3_int64)bj_clock_unix_ms());
-	sqlite3_bind_int64(st, 7, (sqlite3_int64)r->duration_us);
-	sqlite3_bind_int64(st, 8, (sqlite3_int64)r->cpu_us);
-	sqlite3_bind_int64(st, 9, (sqlite3_int64)r->peak_memory);
-	if (artifact) {
-		bind_text(st, 10, artifact->name);
-		sqlite3_bind_int64(st, 14, (sqlite3_int64)artifact->bytes);
-	}
-	sqlite3_bind_int(st, 11, r->runtime);
-	sqlite3_bind_int(st, 12, r->decision.kind);
-	bind_text(st, 13, r->decision.by);
-
-	const int step = sqlite3_step(st);
-
-	sqlite3_reset(st);
-	return step == SQLITE_DONE && sqlite3_changes(rec->archive->store.db) == 1 ? 0 : -1;
+	return cause == BJ_CAUSE_REJECTED || cause == BJ_CAUSE_DENIED ||
+	       cause == BJ_CAUSE_EXPIRED || cause == BJ_CAUSE_QUOTA ||
+	       cause == BJ_CAUSE_INFRASTRUCTURE;
 }
 
-int bj_record_detail(const struct bj_record *rec, const char *id, const char *result,
-		     const char *script, size_t script_size)
+static void describe_end(const struct bj_record *rec, const struct bj_spec *spec,
+			 const struct bj_result *r, struct texts *t, struct bj_entry *e)
 {
-	sqlite3_stmt *st = bj_store_get(&rec->archive->store, BJ_ST_DETAIL);
-
-	bind_text(st, 1, id);
-	bind_text(st, 2, result);
-	if (script)
-		sqlite3_bind_blob64(st, 3, script, script_size, SQLITE_STATIC);
-
-	const int step = sqlite3_step(st);
-
-	sqlite3_reset(st);
-	sqlite3_clear_bindings(st);
-	return step == SQLITE_DONE ? 0 : -1;
+	*e = (struct bj_entry){ .id = spec->id };
+	if (may_be_new(r->cause))
+		describe_begin(rec, spec, r, BJ_RUNNING, t, e);
+	e->parts |= BJ_ENTRY_END;
+	e->backend = r->runtime;
+	e->approval = r->decision.kind;
+	e->approver = r->decision.by;
+	e->cause = r->cause;
+	e->exit_code = r->exit_code >= 0 ? r->exit_code : -1;
+	e->signal = r->signal;
+	e->ended_ms = number(bj_clock_unix_ms());
+	e->duration_us = number(r->duration_us);
+	e->cpu_us = number(r->cpu_us);
+	e->peak_memory = number(r->peak_memory);
 }
 
-/* A run that was refused before it began has no row yet. */
-static int is_known(const struct bj_record *rec, const char *id)
+/* What a tenant used is settled with its quota. */
+static void describe_use(const struct bj_record *rec, const struct bj_spec *spec,
+			 const struct bj_result *r, struct bj_entry *e)
 {
-	AUTO_STMT sqlite3_stmt *st = bj_store_prepare(
-		rec->archive->store.db, "SELECT 1 FROM executions WHERE id = ?1", NULL);
+	const struct bj_use use = bj_use_actual(r, &rec->settings->price);
 
-	if (!st)
-		return -1;
-	bind_text(st, 1, id);
-	return sqlite3_step(st) == SQLITE_ROW;
-}
-
-struct ending {
-	const struct bj_spec *spec;
-	const struct bj_result *result;
-	const struct bj_artifact *artifact;
-	const char *json;
-	const char *script;
-};
-
-static int write_ending(const struct bj_record *rec, const struct ending *e, struct bj_err *err)
-{
-	int r = bj_store_begin(&rec->archive->store, err);
-
-	if (r < 0)
-		return r;
-	if (e->result->cause == BJ_CAUSE_REJECTED || e->result->cause == BJ_CAUSE_DENIED ||
-	    e->result->cause == BJ_CAUSE_EXPIRED || e->result->cause == BJ_CAUSE_QUOTA ||
-	    e->result->cause == BJ_CAUSE_INFRASTRUCTURE) {
-		r = is_known(rec, e->spec->id);
-		if (r == 0)
-			r = bj_record_row(rec, e->spec, e->result, BJ_RUNNING);
-	}
-	if (r >= 0)
-		r = update(rec, e->spec, e->result, e->artifact);
-	if (r >= 0 && (e->json || e->script))
-		r = bj_record_detail(rec, e->spec->id, e->json, e->script, e->spec->script_size);
-	if (r < 0) {
-		r = bj_store_err(rec->archive->store.db, err, "cannot record how this run ended");
-		bj_store_rollback(&rec->archive->store);
-		return r;
-	}
-	return bj_store_commit(&rec->archive->store, err);
+	if ((spec->tenant && spec->tenant[0]) || (!r->duration_us && !r->cpu_us))
+		return;
+	e->runs = number(use.runs);
+	e->memory_mib_ms = number(use.memory_mib_ms);
+	e->output_bytes = number(use.output_bytes);
+	e->out_bytes = number(use.artifact_bytes);
+	e->cost_micros = number(use.cost_micros);
 }
 
 bool bj_record_keeps_code(const struct bj_record *rec, const struct bj_result *result)
@@ -199,6 +188,32 @@ bool bj_record_keeps_code(const struct bj_record *rec, const struct bj_result *r
 	const enum bj_store_code policy = rec->settings->store_code;
 
 	return policy == BJ_STORE_ALWAYS || (policy == BJ_STORE_ON_ERROR && !result->success);
+}
+
+static int write_end(const struct bj_record *rec, struct bj_entry *e, struct bj_err *err)
+{
+	static const char what[] = "cannot record how this run ended";
+	int r = write_line(rec, e, what, err);
+
+	if (r == -BJ_E_LIMIT) {
+		/* That is what the space was held back for. */
+		bj_store_spend_reserve(&rec->archive->store);
+		r = write_line(rec, e, what, err);
+	}
+	if (r == -BJ_E_LIMIT) {
+		e->result = e->script = NULL; /* better how it ended than nothing */
+		r = write_line(rec, e, what, err);
+	}
+	return r;
+}
+
+/* Where nobody reads and nobody folds, the journal must not grow for ever. */
+static void tidy(struct bj_archive *ar)
+{
+	struct bj_err ignored;
+
+	if (!ar->folding && bj_journal_unseen(&ar->store.journal) > JOURNAL_MAX)
+		bj_fold(&ar->store, &ignored);
 }
 
 int bj_record_finish(const struct bj_record *rec, const struct bj_spec *spec,
@@ -213,22 +228,20 @@ int bj_record_finish(const struct bj_record *rec, const struct bj_spec *spec,
 	AUTO_FREE char *json =
 		object ? json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(12)) : NULL;
 	AUTO_FREE char *script = code ? bj_record_mask(rec, spec->script, spec->script_size) : NULL;
-	struct ending e = {
-		.spec = spec, .result = result, .artifact = artifact, .json = json, .script = script
-	};
+	AUTO_TEXTS struct texts texts = { 0 };
+	struct bj_entry e;
 
 	json_decref(object);
+	describe_end(rec, spec, result, &texts, &e);
+	describe_use(rec, spec, result, &e);
+	e.artifact = artifact ? artifact->name : NULL;
+	e.artifact_bytes = artifact ? number(artifact->bytes) : 0;
+	e.result = json;
+	e.script = script;
+	e.script_size = spec->script_size;
 
-	int r = write_ending(rec, &e, err);
+	const int r = counted(rec, write_end(rec, &e, err));
 
-	if (r == -BJ_E_LIMIT) {
-		/* That is what the space was held back for. */
-		bj_store_spend_reserve(&rec->archive->store);
-		r = write_ending(rec, &e, err);
-	}
-	if (r == -BJ_E_LIMIT) {
-		e.json = e.script = NULL; /* better how it ended than nothing */
-		r = write_ending(rec, &e, err);
-	}
-	return counted(rec, r);
+	tidy(rec->archive);
+	return r;
 }

@@ -11,13 +11,17 @@
 #include <jansson.h>
 #include <stdatomic.h>
 
-/* What is kept of every run: a row when it begins, its result before it is answered. No secret that
- * the check knows goes in. Thread-safe once open. */
+/* What is kept of every run: that it begins, and its result before it is answered. Both go into the
+ * journal and from there into the database. No secret that the check knows goes in. Thread-safe
+ * once open. */
 
-/* The files: the database, the folder of artifacts, and our number among the owners of runs. All
- * are open once bj_archive_open() returns; a process may give up its rights to them after that. */
+struct bj_fold_thread;
+
+/* The files: journal and database, the folder of artifacts, and our number among the owners of
+ * runs. */
 struct bj_archive {
 	struct bj_store store;
+	struct bj_fold_thread *folding; /* NULL: whoever reads brings the journal in */
 	struct bj_owner owner;
 	struct bj_audit *audit; /* NULL: switched off */
 	int dir;                /* the folder of the database */
@@ -29,12 +33,25 @@ struct bj_archive {
 };
 
 /* Open the archive of @settings; *@ret is NULL when records are switched off. Runs of owners that
- * died are marked as interrupted. The caller closes *@ret. */
+ * died are marked as interrupted. All files are open once this returns; a process may give up its
+ * rights to them after that. The caller closes *@ret. */
 int bj_archive_open(const struct bj_settings *settings, struct bj_archive **ret,
 		    struct bj_err *err);
+
+/* The same for a process that runs scripts and may end soon: the database stays closed until it is
+ * needed, and nothing is marked. */
+int bj_archive_open_to_run(const struct bj_settings *settings, struct bj_archive **ret,
+			   struct bj_err *err);
+
+/* A long journal is brought into the database first, so call it once the answer is out. */
 void bj_archive_close(struct bj_archive *archive); /* NULL is fine */
 
-/* Mark the runs of owners that died as interrupted. Returns how many. */
+/* Bring the journal in, and make the audit log durable, in the background from now on. Starts
+ * threads: call it once rights are given up. */
+int bj_archive_background(struct bj_archive *archive, struct bj_err *err); /* NULL is fine */
+
+/* Mark the runs of owners that died as interrupted, and remove what they left of artifacts. Returns
+ * how many. */
 int bj_archive_sweep(struct bj_archive *archive, struct bj_err *err);
 
 /* An archive with the settings and the rules of one engine. All borrowed. */
@@ -42,6 +59,7 @@ struct bj_record {
 	struct bj_archive *archive; /* NULL: nothing is recorded */
 	const struct bj_settings *settings;
 	const struct bj_checker *checker; /* masks secrets; NULL: there are none to mask */
+	const struct bj_known *known; /* those of one run, masked wherever they stand; or NULL */
 };
 
 /* What a decision is bound to, in hex: script, language, arguments, environment, inputs, standard
@@ -58,6 +76,7 @@ enum { BJ_ARTIFACT_NAME = 80 };
 struct bj_artifact {
 	char name[BJ_ARTIFACT_NAME];
 	uint64_t bytes;
+	int lock; /* a descriptor of it: who sweeps leaves it alone while this is open */
 };
 
 /* The run has ended, or it never began (rejected, denied): keep @result. @artifact: NULL when it
@@ -75,9 +94,7 @@ char *bj_record_mask(const struct bj_record *record, const char *text, size_t si
 /* The result object without secrets, and without code when @code is false. */
 json_t *bj_record_result(const struct bj_record *record, const struct bj_result *result, bool code);
 
-/* With the lock of the store: the row of a run, new or changed, and what goes with it. 0 or
- * negative; the database says why. */
+/* In a transaction: the row of a run, new or changed, past the journal. 0 or negative; the database
+ * says why. */
 int bj_record_row(const struct bj_record *record, const struct bj_spec *spec,
 		  const struct bj_result *result, enum bj_state state);
-int bj_record_detail(const struct bj_record *record, const char *id, const char *result,
-		     const char *script, size_t script_size);

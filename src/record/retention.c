@@ -120,14 +120,16 @@ int bj_retention_step(const struct bj_record *rec, struct bj_err *err)
 	const uint64_t now_ms = bj_clock_unix_ms();
 	const uint64_t keep_ms = set->keep_time_ms < now_ms ? set->keep_time_ms : now_ms;
 	struct bj_store *store = &rec->archive->store;
-	int r;
+	sqlite3 *db = bj_store_read(store, err);
 
-	pthread_mutex_lock(&store->reader_lock);
-	r = find_gone(store->reader, (int64_t)(now_ms - keep_ms) * 1000, STEP, &g, err);
-	if (r == 0 && !g.last &&
-	    database_bytes(store->reader) + artifact_bytes(store->reader) > set->keep_bytes)
-		r = find_gone(store->reader, INT64_MAX, STEP, &g, err);
-	pthread_mutex_unlock(&store->reader_lock);
+	if (!db)
+		return -err->code;
+
+	int r = find_gone(db, (int64_t)(now_ms - keep_ms) * 1000, STEP, &g, err);
+
+	if (r == 0 && !g.last && database_bytes(db) + artifact_bytes(db) > set->keep_bytes)
+		r = find_gone(db, INT64_MAX, STEP, &g, err);
+	bj_store_let_go(store);
 	if (r < 0 || !g.last)
 		return r;
 	r = forget(rec, &g, err);

@@ -66,5 +66,15 @@ const char *const bj_schema[] = {
 	"ALTER TABLE executions ADD COLUMN artifact_bytes INTEGER;"
 	"CREATE INDEX executions_artifact ON executions (artifact_bytes) WHERE artifact IS NOT"
 	" NULL;",
+
+	/* The request that a question came from, as two hashes: who asked under which key, and
+	 * for what. Sent again, it finds the run that waits. */
+	"ALTER TABLE approvals ADD COLUMN request_key BLOB;"
+	"ALTER TABLE approvals ADD COLUMN request_body BLOB;"
+	"CREATE INDEX approvals_request ON approvals (request_key) WHERE request_key IS NOT NULL;",
+
+	/* How far the journal is in here. */
+	"CREATE TABLE journal (one INTEGER PRIMARY KEY CHECK (one = 1), mark TEXT NOT NULL, place"
+	" INTEGER NOT NULL);",
 };
 const size_t bj_schema_steps = BJ_ARRAY_SIZE(bj_schema);

@@ -47,37 +47,51 @@ static void share(int dir, int fd)
 		return; /* then the other one is told when it opens the file */
 }
 
-static int open_below(int top, const char *path, const char *below, struct bj_err *err)
+int bj_state_below(int top, const char *path, const char *below, struct bj_err *err)
 {
-	if (mkdirat(top, below, 0700) < 0 && errno != EEXIST)
-		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot make %.120s/%s", path, below);
+	static const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+	AUTO_FD int fd = openat(top, below, flags);
 
-	AUTO_FD int fd = openat(top, below, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-
+	if (fd < 0 && errno == ENOENT) {
+		if (mkdirat(top, below, 0700) < 0 && errno != EEXIST)
+			return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot make %.120s/%s", path,
+					  below);
+		fd = openat(top, below, flags);
+	}
 	if (fd < 0)
 		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot open %.120s/%s", path, below);
 	return bj_take_fd(&fd);
 }
 
-int bj_state_open(const char *path, const char *below, struct bj_err *err)
+static int make(const char *path, struct bj_err *err)
 {
-	int r = make_parents(path, err);
+	const int r = make_parents(path, err);
 
-	if (r < 0)
-		return r;
-	if (mkdir(path, 0700) < 0 && errno != EEXIST)
+	if (r == 0 && mkdir(path, 0700) < 0 && errno != EEXIST)
 		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot make %.120s; set state_dir",
 				  path);
+	return r;
+}
 
-	AUTO_FD int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+int bj_state_open(const char *path, const char *below, struct bj_err *err)
+{
+	static const int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
+	AUTO_FD int fd = open(path, flags);
+	int r = 0;
 
+	if (fd < 0 && errno == ENOENT) {
+		r = make(path, err);
+		if (r < 0)
+			return r;
+		fd = open(path, flags);
+	}
 	if (fd < 0)
 		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot open %.120s; set state_dir",
 				  path);
 	r = check_owner(fd, path, err);
 	if (r < 0)
 		return r;
-	return below ? open_below(fd, path, below, err) : bj_take_fd(&fd);
+	return below ? bj_state_below(fd, path, below, err) : bj_take_fd(&fd);
 }
 
 int bj_state_file(int dir, const char *name, int flags)

@@ -11,6 +11,9 @@
  * to is refused. The descriptor, or negative. */
 int bj_state_open(const char *path, const char *below, struct bj_err *err);
 
+/* Open the folder @below of the directory @top, whose path is @path for messages. */
+int bj_state_below(int top, const char *path, const char *below, struct bj_err *err);
+
 /* Open or make the file @name in @dir: a plain file that nobody else may read, never through a
  * link. The descriptor, or -errno. */
 int bj_state_file(int dir, const char *name, int flags);

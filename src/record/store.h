@@ -2,40 +2,66 @@
 #pragma once
 
 #include "belljar.h"
+#include "record/journal.h"
 
 #include <pthread.h>
 #include <sqlite3.h>
+#include <stdatomic.h>
 
-/* The database: one SQLite file in WAL mode. One connection writes and one reads, each behind a
- * lock of its own, so that a long list does not hold up a run. Everything is open once
- * bj_store_open() returns: a process may give up its rights to the files after that. */
+/* The database and the journal before it: one SQLite file in WAL mode, and one of lines (journal.h)
+ * that become rows of it. One connection writes and one reads, each behind a lock of its own, so
+ * that a long list does not hold up a run. */
 
 /* The statements that are used for every run, prepared once. The order is that of store.c. */
 enum bj_statement {
 	BJ_ST_BEGIN,
 	BJ_ST_FINISH,
 	BJ_ST_DETAIL,
+	BJ_ST_STATE,
+	BJ_ST_USE,
+	BJ_ST_PLACE,
+	BJ_ST_MOVE,
 	BJ_ST_COUNT,
 };
 
 struct bj_store {
+	char *path;
+	pthread_mutex_t open_lock; /* over whether the two connections are there */
 	sqlite3 *db;
 	pthread_mutex_t lock; /* over @db and the statements */
 	sqlite3_stmt *statements[BJ_ST_COUNT];
 	sqlite3 *reader;
 	pthread_mutex_t reader_lock;
 	int reserve; /* descriptor of a file that holds space back */
+	struct bj_journal journal;
+	atomic_ullong skipped; /* lines of the journal that nobody understands */
 };
 
-/* Open the database @path, made and brought to the newest schema when it is not. A newer schema
- * than ours is refused. @dir_fd: its folder, borrowed. */
+/* Make the store at @path ready for runs: the journal is open, and the database is made and brought
+ * to the newest schema when it is not. A newer schema than ours is refused. A database that is as
+ * it should be is opened by whoever needs it first. @dir_fd: its folder, borrowed. */
+int bj_store_init(struct bj_store *store, const char *path, int dir_fd, struct bj_err *err);
+
+/* The same, with the database open: a process may give up its rights to the files after that. */
 int bj_store_open(struct bj_store *store, const char *path, int dir_fd, struct bj_err *err);
 void bj_store_done(struct bj_store *store);
 
-/* A transaction that writes, with the lock. bj_store_commit() and bj_store_rollback() let go. */
+/* A transaction that writes, with the lock; what the journal holds is in the database by then.
+ * bj_store_commit() and bj_store_rollback() let go. */
 int bj_store_begin(struct bj_store *store, struct bj_err *err);
+
+/* The same for what has nothing to do with the rows of runs: the journal stays as it is. */
+int bj_store_begin_aside(struct bj_store *store, struct bj_err *err);
 int bj_store_commit(struct bj_store *store, struct bj_err *err);
 void bj_store_rollback(struct bj_store *store);
+
+/* The connection that reads, with its lock, after what the journal holds was brought in. NULL:
+ * @err says why not. bj_store_let_go() ends it. */
+sqlite3 *bj_store_read(struct bj_store *store, struct bj_err *err);
+
+/* The same for what has nothing to do with the rows of runs. */
+sqlite3 *bj_store_read_aside(struct bj_store *store, struct bj_err *err);
+void bj_store_let_go(struct bj_store *store);
 
 /* Fill @err with what the database says. */
 int bj_store_err(sqlite3 *db, struct bj_err *err, const char *what);

@@ -146,7 +146,7 @@ static int change(struct bj_store *store, sqlite3_stmt *st, struct bj_err *err)
 /* Begin a transaction with the statement @sql; NULL when that failed. */
 static sqlite3_stmt *begin(struct bj_store *store, const char *sql, struct bj_err *err)
 {
-	if (bj_store_begin(store, err) < 0)
+	if (bj_store_begin_aside(store, err) < 0)
 		return NULL;
 
 	sqlite3_stmt *st = bj_store_prepare(store->db, sql, err);
@@ -194,24 +194,26 @@ static void read_tenant(sqlite3_stmt *st, struct bj_tenant *ret)
 int bj_tenant_get(struct bj_store *store, const char *name, struct bj_tenant *ret,
 		  struct bj_err *err)
 {
+	sqlite3 *db = bj_store_read_aside(store, err);
 	int r;
 
-	pthread_mutex_lock(&store->reader_lock);
+	if (!db)
+		return -err->code;
 	{
-		AUTO_STMT sqlite3_stmt *st = bj_store_prepare(
-			store->reader, "SELECT * FROM tenants WHERE name = ?1", err);
+		AUTO_STMT sqlite3_stmt *st =
+			bj_store_prepare(db, "SELECT * FROM tenants WHERE name = ?1", err);
 
 		bind_text(st, 1, name);
 		r = st ? sqlite3_step(st) : SQLITE_ERROR;
 		if (r == SQLITE_ROW)
 			read_tenant(st, ret);
 	}
-	pthread_mutex_unlock(&store->reader_lock);
+	bj_store_let_go(store);
 	if (r == SQLITE_ROW)
 		return 0;
 	if (r == SQLITE_DONE)
 		return bj_err_set(err, BJ_E_NOT_FOUND, 0, "there is no tenant %.40s", name);
-	return bj_store_err(store->reader, err, "tenants cannot be read");
+	return bj_store_err(db, err, "tenants cannot be read");
 }
 
 int bj_tenant_set(struct bj_store *store, const struct bj_tenant *tenant, struct bj_err *err)
@@ -238,7 +240,7 @@ int bj_tenant_set(struct bj_store *store, const struct bj_tenant *tenant, struct
 
 int bj_tenant_remove(struct bj_store *store, const char *name, struct bj_err *err)
 {
-	int r = bj_store_begin(store, err);
+	int r = bj_store_begin_aside(store, err);
 
 	if (r < 0)
 		return r;
@@ -285,14 +287,16 @@ json_t *bj_tenant_json(const struct bj_tenant *tenant)
 
 int bj_tenant_list(struct bj_store *store, const char *name, json_t **ret, struct bj_err *err)
 {
-	json_t *list = json_array();
+	sqlite3 *db = bj_store_read_aside(store, err);
+	json_t *list = db ? json_array() : NULL;
 	int r;
 
-	pthread_mutex_lock(&store->reader_lock);
+	if (!db)
+		return -err->code;
 	{
 		AUTO_STMT sqlite3_stmt *st = bj_store_prepare(
-			store->reader,
-			"SELECT * FROM tenants WHERE ?1 IS NULL OR name = ?1 ORDER BY name", err);
+			db, "SELECT * FROM tenants WHERE ?1 IS NULL OR name = ?1 ORDER BY name",
+			err);
 
 		bind_text(st, 1, name);
 		while ((r = st ? sqlite3_step(st) : SQLITE_ERROR) == SQLITE_ROW) {
@@ -302,10 +306,10 @@ int bj_tenant_list(struct bj_store *store, const char *name, json_t **ret, struc
 			json_array_append_new(list, bj_tenant_json(&tenant));
 		}
 	}
-	pthread_mutex_unlock(&store->reader_lock);
+	bj_store_let_go(store);
 	if (r != SQLITE_DONE) {
 		json_decref(list);
-		return bj_store_err(store->reader, err, "tenants cannot be read");
+		return bj_store_err(db, err, "tenants cannot be read");
 	}
 	*ret = json_pack("{s:o}", "tenants", list);
 	return 0;

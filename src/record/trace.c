@@ -48,12 +48,19 @@ static bool read_hex(const char *text, unsigned char *bytes, size_t size)
 	       !sodium_is_zero(bytes, size);
 }
 
-/* 00-<32 hex>-<16 hex>-<2 hex> */
+/* 00-<32 hex>-<16 hex>-<2 hex>, of which the last bit says whether anybody records it. */
 static bool read_parent(const char *text, struct bj_trace *t)
 {
-	return strlen(text) == 55 && memcmp(text, "00-", 3) == 0 && text[35] == '-' &&
-	       text[52] == '-' && read_hex(text + 3, t->id, sizeof(t->id)) &&
-	       read_hex(text + 36, t->parent, sizeof(t->parent));
+	static const char digits[] = "0123456789abcdef";
+	const char *flags = text + 53;
+
+	if (strlen(text) != 55 || memcmp(text, "00-", 3) != 0 || text[35] != '-' ||
+	    text[52] != '-' || strspn(flags, digits) != 2 ||
+	    !read_hex(text + 3, t->id, sizeof(t->id)) ||
+	    !read_hex(text + 36, t->parent, sizeof(t->parent)))
+		return false;
+	t->unwanted = !((strchr(digits, flags[1]) - digits) & 1);
+	return true;
 }
 
 void bj_trace_begin(struct bj_trace *t, const char *traceparent)
@@ -121,6 +128,7 @@ static void add_root(struct bj_buf *buf, const struct bj_trace *t)
 	bj_buf_puts(buf, ",\"attributes\":[");
 	add_attribute(buf, "belljar.run.id", t->run);
 	add_attribute(buf, "belljar.tenant", t->tenant);
+	add_attribute(buf, "belljar.tool", t->tool);
 	add_attribute(buf, "belljar.language", t->language);
 	add_attribute(buf, "belljar.backend", t->backend);
 	add_attribute(buf, "belljar.cause", t->cause);
@@ -239,7 +247,7 @@ static void *send_all(void *ctx)
 
 void bj_tracer_send(struct bj_tracer *t, struct bj_trace *trace)
 {
-	if (!t)
+	if (!t || trace->unwanted)
 		return;
 	trace->end_ns = now_ns();
 	end_step(trace, trace->end_ns);

@@ -22,10 +22,11 @@ struct bj_span {
 struct bj_trace {
 	unsigned char id[16], root[8], parent[8];
 	bool has_parent;
+	bool unwanted; /* the caller's own trace is not recorded: nor is this part of it */
 	uint64_t begin_ns, end_ns;
 	struct bj_span spans[BJ_TRACE_SPANS];
 	size_t n_spans;
-	char run[33], tenant[BJ_TRACE_TEXT], route[BJ_TRACE_TEXT];
+	char run[33], tenant[BJ_TRACE_TEXT], route[BJ_TRACE_TEXT], tool[BJ_TRACE_TEXT];
 	const char *language, *backend, *cause; /* static; NULL: not known */
 	unsigned int status;                    /* of the answer */
 };

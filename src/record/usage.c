@@ -50,13 +50,16 @@ int bj_usage_list(struct bj_store *store, const char *tenant, uint64_t since_ms,
 				     " sum(memory_mib_ms), sum(output_bytes), sum(artifact_bytes),"
 				     " sum(cost_micros) FROM usage WHERE (?1 IS NULL OR tenant ="
 				     " ?1) AND day >= ?2 GROUP BY tenant ORDER BY tenant";
-	json_t *list = json_array();
+	sqlite3 *db = bj_store_read(store, err);
 	int r;
 
-	pthread_mutex_lock(&store->reader_lock);
+	if (!db)
+		return -err->code;
+
+	json_t *list = json_array();
+
 	{
-		AUTO_STMT sqlite3_stmt *st =
-			bj_store_prepare(store->reader, days ? by_day : in_all, err);
+		AUTO_STMT sqlite3_stmt *st = bj_store_prepare(db, days ? by_day : in_all, err);
 
 		if (st && tenant)
 			sqlite3_bind_text(st, 1, tenant, -1, SQLITE_TRANSIENT);
@@ -65,11 +68,13 @@ int bj_usage_list(struct bj_store *store, const char *tenant, uint64_t since_ms,
 		while ((r = st ? sqlite3_step(st) : SQLITE_ERROR) == SQLITE_ROW)
 			json_array_append_new(list, row_json(st, days, currency));
 	}
-	pthread_mutex_unlock(&store->reader_lock);
 	if (r != SQLITE_DONE) {
 		json_decref(list);
-		return bj_store_err(store->reader, err, "usage cannot be read");
+		bj_store_err(db, err, "usage cannot be read");
 	}
+	bj_store_let_go(store);
+	if (r != SQLITE_DONE)
+		return -err->code;
 	*ret = json_pack("{s:o}", "usage", list);
 	return 0;
 }

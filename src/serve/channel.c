@@ -23,9 +23,12 @@ int bj_channel_send(int channel, enum bj_channel_kind kind, uint64_t grace_ms,
 }
 
 int bj_channel_send_engine(int channel, const struct bj_settings *settings,
-			   const struct bj_engine_parts *parts, struct bj_err *err)
+			   const struct bj_engine_parts *parts, const struct bj_channel_msg *counts,
+			   struct bj_err *err)
 {
-	struct bj_channel_msg msg = { .kind = BJ_CHANNEL_ENGINE };
+	struct bj_channel_msg msg = { .kind = BJ_CHANNEL_ENGINE,
+				      .fronts = counts->fronts,
+				      .launchers = counts->launchers };
 	AUTO_BUF struct bj_buf bytes = { .max = BLOB_MAX };
 
 	bj_settings_pack(settings, &bytes);

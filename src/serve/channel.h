@@ -16,15 +16,18 @@ struct bj_channel_msg {
 	uint32_t kind;
 	uint32_t parts; /* ENGINE: which descriptors come along */
 	uint64_t grace_ms;
+	uint32_t fronts, launchers; /* ENGINE: how many were replaced since they died */
 	struct bj_err err;
 };
 
 int bj_channel_send(int channel, enum bj_channel_kind kind, uint64_t grace_ms,
 		    const struct bj_err *err);
 
-/* Send settings and parts of an engine; the sender keeps its own. */
+/* Send settings and parts of an engine; the sender keeps its own. @counts: a message whose numbers
+ * of replaced processes go along. */
 int bj_channel_send_engine(int channel, const struct bj_settings *settings,
-			   const struct bj_engine_parts *parts, struct bj_err *err);
+			   const struct bj_engine_parts *parts, const struct bj_channel_msg *counts,
+			   struct bj_err *err);
 
 /* Receive one message. With BJ_CHANNEL_ENGINE come settings and parts, which the caller owns then.
  * 1: a message; 0: the other side is gone; negative: it is broken. */

@@ -22,7 +22,7 @@ struct bj_request {
 	size_t body_size;
 	struct bj_hangup *hangup;       /* the client's presence; NULL: not watched */
 	const struct bj_caller *caller; /* who asks; NULL: the service itself, which may all */
-	bool own;                       /* over the Unix socket: root, or who started the service */
+	bool own; /* over the Unix socket and without a key: root, or who started the service */
 };
 
 /* A body that comes bit by bit. next() waits for bytes: how many were written to @to, 0 at the

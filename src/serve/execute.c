@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "engine/ledger.h"
+#include "serve/again.h"
 #include "serve/auth.h"
 #include "serve/order.h"
 #include "serve/service.h"
@@ -33,8 +34,9 @@ struct job {
 	const struct bj_spec *also; /* who else hears the events; NULL: nobody */
 	struct bj_result **ret;     /* who gets the result; NULL: nobody */
 	struct bj_caller caller;
-	bool resumed; /* it waited for a person, and the records hold its order */
-	bool queued;  /* the records say so already */
+	bool resumed;      /* it waited for a person, and the records hold its order */
+	bool queued;       /* the records say so already */
+	const char *route; /* for the trace; NULL: no request brought it */
 	struct bj_trace trace;
 };
 
@@ -102,8 +104,18 @@ static void on_step(void *ctx, const char *name)
 	bj_trace_step(&job->trace, name);
 }
 
-/* Where the time of this request went. */
-static void send_trace(struct job *job, const struct bj_result *result)
+/* The status that a result is answered with. */
+static unsigned int status_of(const struct bj_result *result)
+{
+	if (result->cause == BJ_CAUSE_QUOTA)
+		return 429;
+	return result->state == BJ_PENDING                ? 202
+	       : result->cause == BJ_CAUSE_INFRASTRUCTURE ? 500
+							  : 200;
+}
+
+/* Where the time of this request went. @status: for a request without a result. */
+static void send_trace(struct job *job, const struct bj_result *result, unsigned int status)
 {
 	struct bj_trace *t = &job->trace;
 	const struct bj_spec *spec = &job->order.spec;
@@ -112,13 +124,12 @@ static void send_trace(struct job *job, const struct bj_result *result)
 		return;
 	snprintf(t->run, sizeof(t->run), "%s", spec->id);
 	snprintf(t->tenant, sizeof(t->tenant), "%s", spec->tenant ? spec->tenant : "");
-	snprintf(t->route, sizeof(t->route), "/v1/executions");
+	snprintf(t->route, sizeof(t->route), "%s", job->route ? job->route : "");
+	snprintf(t->tool, sizeof(t->tool), "%s", spec->tool ? spec->tool : "");
 	t->language = bj_language_name(spec->language);
 	t->backend = result ? bj_backend_name(result->runtime) : NULL;
 	t->cause = result && result->cause ? bj_cause_name(result->cause) : NULL;
-	t->status = !result || result->cause == BJ_CAUSE_INFRASTRUCTURE ? 500
-		    : result->cause == BJ_CAUSE_QUOTA                   ? 429
-									: 200;
+	t->status = result ? status_of(result) : status;
 	bj_tracer_send(job->service->tracer, t);
 }
 
@@ -157,8 +168,9 @@ static bool within_quota(struct job *job)
 		result->retry_after_s = retry_s;
 		memcpy(result->id, spec->id, sizeof(result->id));
 		bj_metrics_run(&s->metrics, result);
+		/* A flood of refusals is no flood of lines; one that fails is counted. */
 		if (bj_service_may_note(s))
-			bj_ledger_end(bj, spec, result);
+			bj_ledger_end(bj, spec, result, &err);
 	}
 	bj_execution_end(job->x, result, BJ_PROBLEM_FAILED, err.msg);
 	if (job->ret)
@@ -180,10 +192,14 @@ static void run(struct job *job)
 
 	memcpy(spec->id, job->x->id, sizeof(spec->id));
 	name_caller(job);
+	if (s->tracer && !job->trace.begin_ns)
+		bj_trace_begin(&job->trace, NULL);
+	bj_trace_step(&job->trace, "quota");
 	if (!within_quota(job)) {
 		if (job->queued)
 			bj_engine_unqueue(job->generation->bj, spec, BJ_CAUSE_QUOTA, job->x->error);
 		bj_runs_ended(s->runs, job->x);
+		send_trace(job, NULL, 429);
 		return;
 	}
 
@@ -195,6 +211,7 @@ static void run(struct job *job)
 		bj_ledger_release(job->generation->bj, spec);
 		end_without_turn(job, turn);
 		bj_runs_ended(s->runs, job->x);
+		send_trace(job, NULL, 503);
 		return;
 	}
 	bj_metrics_wait(&s->metrics, place.began - came);
@@ -205,6 +222,7 @@ static void run(struct job *job)
 	spec->event_ctx = job;
 	spec->samples = true;
 	bj_execution_begin(job->x);
+	bj_runs_began(s->runs, job->x);
 	if (job->resumed)
 		bj_resume(job->generation->bj, spec->id, spec, &result, &err);
 	else
@@ -212,9 +230,11 @@ static void run(struct job *job)
 	bj_turns_leave(s->turns, &place);
 	if (result && result->state == BJ_FINISHED)
 		bj_metrics_run(&s->metrics, result);
+	else if (result && job->x->key[0])
+		bj_again_keep(job->generation, job->x);
 	bj_execution_end(job->x, result, problem_of(&err), err.msg);
 	bj_runs_ended(s->runs, job->x);
-	send_trace(job, result);
+	send_trace(job, result, 500);
 	if (job->ret)
 		*job->ret = result;
 	else
@@ -338,14 +358,15 @@ static bool is_json(const struct bj_request *req)
 }
 
 /* Through which door it came. An agent that shares the owner's socket says so by its name, and is
- * held to the rules for agents. */
+ * held to the rules for agents. Whoever brings a key is who the key says: the records and the audit
+ * log take nobody's word for it. */
 static void say_who(const struct bj_request *req, struct job *job)
 {
 	const char *agent = req->header(req->ctx, "Belljar-Agent");
 
 	job->order.spec.through = req->own && !agent ? BJ_THROUGH_OWN : BJ_THROUGH_API;
-	if (agent && agent[0])
-		snprintf(job->caller.name, sizeof(job->caller.name), "%s", agent);
+	if (agent && agent[0] && req->own)
+		snprintf(job->caller.name, sizeof(job->caller.name), "agent %s", agent);
 }
 
 /* Read the order; on failure the answer is made. */
@@ -388,7 +409,7 @@ static int take_hangup(struct job *job, const struct bj_request *req, enum mode 
 	return job->hangup ? 0 : -1;
 }
 
-/* Enter the run into the list. 1: the same request came before. */
+/* Enter the run into the list. 1: the same request came before. Negative: it is answered. */
 static int enter(struct job *job, const struct bj_request *req, enum mode mode,
 		 struct bj_answer *answer)
 {
@@ -413,6 +434,12 @@ static int enter(struct job *job, const struct bj_request *req, enum mode mode,
 					  .tenant = job->order.spec.tenant,
 					  .estimate_micros = bj_ledger_estimate(job->generation->bj,
 										&job->order.spec) };
+	const int again = bj_again_answer(job->service, job->generation, req, &init, mode == SYNC,
+					  &job->x, answer);
+
+	if (again)
+		return again == 2 ? 1 : -1;
+
 	const int r = bj_runs_add(job->service->runs, &init, &job->x);
 
 	if (r == -BJ_E_DENIED)
@@ -485,6 +512,13 @@ static void start(struct job *job, enum mode mode, struct bj_answer *answer)
 	}
 }
 
+static void begin_trace(struct job *job, const struct bj_request *req, const char *route)
+{
+	job->route = route;
+	if (job->service->tracer)
+		bj_trace_begin(&job->trace, req->header(req->ctx, "traceparent"));
+}
+
 void bj_execute_post(struct bj_service *service, const struct bj_request *request,
 		     struct bj_answer *answer)
 {
@@ -492,9 +526,7 @@ void bj_execute_post(struct bj_service *service, const struct bj_request *reques
 							      .order.stdin_fd = -1 };
 	const enum mode mode = mode_of(request);
 
-	if (service->tracer)
-		bj_trace_begin(&job.trace, request->header(request->ctx, "traceparent"));
-
+	begin_trace(&job, request, "/v1/executions");
 	if (read_order(service, request, &job, answer) < 0 ||
 	    take_hangup(&job, request, mode, answer) < 0)
 		return;
@@ -523,9 +555,11 @@ void bj_execute_check(struct bj_service *service, const struct bj_request *reque
 	struct bj_result *result = NULL;
 	struct bj_err err = { 0 };
 
+	begin_trace(&job, request, "/v1/check");
 	if (read_order(service, request, &job, answer) < 0 ||
 	    take_hangup(&job, request, SYNC, answer) < 0)
 		return;
+	bj_trace_step(&job.trace, "queue");
 	job.order.spec.check_only = true;
 	job.order.spec.cancel_fd = bj_hangup_fd(job.hangup);
 
@@ -539,8 +573,11 @@ void bj_execute_check(struct bj_service *service, const struct bj_request *reque
 			"no turn for this check; try again later");
 		return;
 	}
+	job.order.spec.on_step = on_step;
+	job.order.spec.step_ctx = &job;
 	bj_run(job.generation->bj, &job.order.spec, &result, &err);
 	bj_turns_leave(service->turns, &place);
+	send_trace(&job, result, 500);
 	if (!result || result->cause == BJ_CAUSE_INFRASTRUCTURE)
 		bj_problem_answer(answer, BJ_PROBLEM_FAILED, "%s",
 				  result && result->error ? result->error : err.msg);

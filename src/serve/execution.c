@@ -13,7 +13,7 @@
 #include <string.h>
 
 /* How far a script may run ahead of the reader who wants every byte. */
-enum { OWNER_LEAD = 256 << 10, HANGUP_CHECK_MS = 200 };
+enum { OWNER_LEAD = 256 << 10, HANGUP_CHECK_MS = 200, SAMPLES_MAX = 200 };
 
 void bj_execution_begin(struct bj_execution *x)
 {
@@ -37,9 +37,27 @@ void bj_execution_output(struct bj_execution *x, const struct bj_event *event)
 	pthread_mutex_unlock(&x->lock);
 }
 
+static void keep_sample(struct bj_execution *x, const struct bj_event *event)
+{
+	struct bj_sample *list = x->n_samples < SAMPLES_MAX
+					 ? realloc(x->samples, (x->n_samples + 1) * sizeof(*list))
+					 : NULL;
+
+	if (!list)
+		return;
+	x->samples = list;
+	list[x->n_samples++] = (struct bj_sample){ .elapsed_us = event->elapsed_us,
+						   .cpu_us = event->cpu_us,
+						   .memory = event->memory };
+}
+
 void bj_execution_sample(struct bj_execution *x, const struct bj_event *event)
 {
 	pthread_mutex_lock(&x->lock);
+	keep_sample(x, event);
+	x->sampled = true;
+	x->cpu_us = event->cpu_us;
+	x->peak_memory = event->memory > x->peak_memory ? event->memory : x->peak_memory;
 	bj_sse_sample(&x->events, event);
 	pthread_cond_broadcast(&x->changed);
 	pthread_mutex_unlock(&x->lock);
@@ -153,6 +171,16 @@ static void print_number(struct bj_buf *buf, const char *name, bool known, doubl
 		bj_buf_printf(buf, ",\"%s\":null", name);
 }
 
+static void print_samples(const struct bj_execution *x, struct bj_buf *buf)
+{
+	bj_buf_puts(buf, ",\"samples\":[");
+	for (size_t i = 0; i < x->n_samples; i++) {
+		bj_buf_puts(buf, i ? "," : "");
+		bj_sse_sample_object(&x->samples[i], buf);
+	}
+	bj_buf_puts(buf, "]");
+}
+
 static void print(const struct bj_execution *x, bool with_result, struct bj_buf *buf)
 {
 	const bool ended = x->state == BJ_FINISHED;
@@ -171,13 +199,14 @@ static void print(const struct bj_execution *x, bool with_result, struct bj_buf 
 	print_number(buf, "ended_ms", ended, (double)x->ended_ms, 0);
 	print_number(buf, "exit_code", x->exit_code >= 0, x->exit_code, 0);
 	print_number(buf, "duration_ms", ended, (double)x->duration_us / 1e3, 3);
-	print_number(buf, "cpu_ms", ended, (double)x->cpu_us / 1e3, 3);
-	print_number(buf, "peak_memory_bytes", ended, (double)x->peak_memory, 0);
+	print_number(buf, "cpu_ms", ended || x->sampled, (double)x->cpu_us / 1e3, 3);
+	print_number(buf, "peak_memory_bytes", ended || x->sampled, (double)x->peak_memory, 0);
 	print_number(buf, "cost_estimate", true, (double)x->estimate_micros / 1e6, 6);
 	print_number(buf, "cost", ended, (double)x->cost_micros / 1e6, 6);
 	bj_buf_printf(buf, ",\"tenant\":%s%s%s", x->tenant[0] ? "\"" : "",
 		      x->tenant[0] ? x->tenant : "null", x->tenant[0] ? "\"" : "");
 	if (with_result) {
+		print_samples(x, buf);
 		bj_buf_puts(buf, ",\"result\":");
 		bj_buf_puts(buf, x->result ? x->result : "null");
 	}

@@ -72,8 +72,8 @@ static int come_up(struct front *f, const struct bj_front_init *init, struct bj_
 	if (r == 0)
 		r = drop_rights(init, err);
 	/* A thread that was there before would have kept its rights. */
-	if (r == 0 && f->archive)
-		r = bj_audit_background(f->archive->audit, err);
+	if (r == 0)
+		r = bj_archive_background(f->archive, err);
 	return r;
 }
 
@@ -117,6 +117,14 @@ static int take_engine(struct front *f, struct bj_settings *settings_take,
 	return open_doors(f, err);
 }
 
+static void count_restarts(struct front *f, const struct bj_channel_msg *msg)
+{
+	pthread_mutex_lock(&f->service.lock);
+	f->service.fronts = msg->fronts;
+	f->service.launchers = msg->launchers;
+	pthread_mutex_unlock(&f->service.lock);
+}
+
 /* One message of the keeper. False: it is time to end. */
 static bool handle_message(struct front *f)
 {
@@ -135,8 +143,10 @@ static bool handle_message(struct front *f)
 			bj_audit_append(f->archive->audit, "service.stop", NULL, NULL);
 		return false;
 	}
-	if (r > 0 && msg.kind == BJ_CHANNEL_ENGINE)
+	if (r > 0 && msg.kind == BJ_CHANNEL_ENGINE) {
+		count_restarts(f, &msg);
 		take_engine(f, settings, &parts, &err);
+	}
 	bj_channel_send(f->channel, BJ_CHANNEL_READY, 0, &err);
 	return true;
 }

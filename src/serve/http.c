@@ -340,7 +340,8 @@ static enum MHD_Result finish(struct bj_conn *conn, struct lookup *l, const char
 	conn->deadline = 0;
 	in->whole = true;
 	http->answering++;
-	if (!conn->hangup && strcmp(method, "GET") != 0)
+	/* Nobody writes to who watches the list for a long time: only this shows that they left. */
+	if (!conn->hangup && (strcmp(method, "GET") != 0 || strcmp(path, "/v1/events") == 0))
 		conn->hangup = bj_hangup_new(conn->socket);
 
 	const struct bj_request request = { .method = method,
@@ -352,7 +353,7 @@ static enum MHD_Result finish(struct bj_conn *conn, struct lookup *l, const char
 					    .body_size = in->body.size,
 					    .hangup = conn->hangup,
 					    .caller = &in->caller,
-					    .own = !conn->door->tcp };
+					    .own = !conn->door->tcp && !in->caller.key[0] };
 
 	if (in->too_large)
 		bj_problem_answer(&answer, BJ_PROBLEM_TOO_LARGE,

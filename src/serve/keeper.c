@@ -38,6 +38,7 @@
 #include <string.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 enum {
@@ -57,8 +58,9 @@ struct keeper {
 	pid_t front;
 	pid_t engine[BJ_ENGINE_PROCESSES]; /* of the front's current engine; 0: none */
 	unsigned int deaths;
-	bool up;     /* the front answered since it was started */
-	bool was_up; /* it did so once */
+	struct bj_channel_msg counts; /* of what was replaced, for the front to tell */
+	bool up;                      /* the front answered since it was started */
+	bool was_up;                  /* it did so once */
 	bool stopping, finished;
 	uint64_t kill_at;  /* monotonic ns; 0: not stopping */
 	struct bj_err why; /* the reason to give up */
@@ -70,10 +72,14 @@ static int read_key_file(struct bj_settings *s, struct bj_err *err)
 {
 	AUTO_FD int fd = open(s->serve.api_key_file, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 	AUTO_BUF struct bj_buf text = { .max = 4096 };
+	struct stat st;
 
 	if (fd < 0)
 		return bj_err_set(err, BJ_E_SYSTEM, errno, "serve.api_key_file: cannot open %.120s",
 				  s->serve.api_key_file);
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && (st.st_mode & 0007))
+		bj_log(BJ_LOG_WARN, "everybody on this machine may read %s; chmod o= it",
+		       s->serve.api_key_file);
 	if (bj_fd_read_all(fd, &text) < 0 || text.size == 0)
 		return bj_err_set(err, BJ_E_INVALID, 0, "serve.api_key_file: cannot read a key");
 	text.data[strcspn(text.data, "\r\n")] = '\0';
@@ -171,7 +177,7 @@ static int give_engine(struct keeper *k, struct bj_settings *settings, struct bj
 	if (r < 0)
 		return r;
 	memcpy(k->engine, parts.pid, sizeof(k->engine));
-	r = bj_channel_send_engine(k->channel, settings, &parts, err);
+	r = bj_channel_send_engine(k->channel, settings, &parts, &k->counts, err);
 	/* Ours are closed: the front alone holds the lives of these processes. */
 	bj_engine_parts_done(&parts);
 	return r;
@@ -208,6 +214,7 @@ static void replace_front(struct keeper *k)
 		return;
 	}
 	bj_log(BJ_LOG_WARN, "the front died; starting another");
+	k->counts.fronts++;
 	if (start_both(k, &err) < 0)
 		give_up(k, &err);
 }
@@ -224,6 +231,7 @@ static void replace_engine(struct keeper *k)
 		return;
 	}
 	bj_log(BJ_LOG_WARN, "the launcher or the broker died; starting another");
+	k->counts.launchers++;
 	if (give_engine(k, k->settings, &err) < 0)
 		bj_log(BJ_LOG_ERROR, "%s", err.msg);
 }

@@ -72,11 +72,6 @@ void bj_mcp_door_stop(struct bj_mcp_door *door)
 	bj_mcp_stop(door->mcp);
 }
 
-unsigned int bj_mcp_door_count(struct bj_mcp_door *door)
-{
-	return bj_mcp_sessions_count(door->sessions);
-}
-
 /* --- answers ---------------------------------------------------------------------------------- */
 
 static void answer_object(struct bj_answer *answer, unsigned int status, json_t *message)

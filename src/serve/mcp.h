@@ -23,6 +23,3 @@ void bj_mcp_door_stop(struct bj_mcp_door *door);
 
 void bj_mcp_handle(struct bj_mcp_door *door, const struct bj_request *request,
 		   struct bj_answer *answer);
-
-/* How many sessions there are. */
-unsigned int bj_mcp_door_count(struct bj_mcp_door *door);

@@ -182,12 +182,12 @@ static const char *name_of(const json_t *message)
 {
 	static const struct {
 		const char *method, *key;
-	} named[] = { { "tools/call", "name" },
-		      { "prompts/get", "name" },
-		      { "resources/read", "uri" } };
+	} named[] = { { "tools/call", "name" },     { "prompts/get", "name" },
+		      { "resources/read", "uri" },  { "tasks/get", "taskId" },
+		      { "tasks/update", "taskId" }, { "tasks/cancel", "taskId" } };
 	const char *method = bj_rpc_text(message, "method");
 
-	for (size_t i = 0; i < BJ_ARRAY_SIZE(named); i++)
+	for (size_t i = 0; method && i < BJ_ARRAY_SIZE(named); i++)
 		if (strcmp(named[i].method, method) == 0)
 			return bj_rpc_text(json_object_get(message, "params"), named[i].key);
 	return NULL;
@@ -200,11 +200,12 @@ bool bj_mcp_rules_headers(const struct bj_request *req, const json_t *message,
 	const char *method = req->header(req->ctx, "Mcp-Method");
 	const char *name = req->header(req->ctx, "Mcp-Name");
 	const char *in_body = body_version(message), *named = name_of(message);
+	const char *asked = bj_rpc_text(message, "method");
 
 	/* A body without a revision is told so by the call itself. */
 	if (!version || (in_body && strcmp(version, in_body) != 0))
 		return mismatch(error, "MCP-Protocol-Version");
-	if (!method || !says(method, bj_rpc_text(message, "method")))
+	if (!method || !asked || !says(method, asked))
 		return mismatch(error, "Mcp-Method");
 	if (named && (!name || !says(name, named)))
 		return mismatch(error, "Mcp-Name");

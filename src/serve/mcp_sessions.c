@@ -69,16 +69,6 @@ void bj_mcp_sessions_configure(struct bj_mcp_sessions *all, uint32_t max, uint64
 	pthread_mutex_unlock(&all->lock);
 }
 
-unsigned int bj_mcp_sessions_count(struct bj_mcp_sessions *all)
-{
-	pthread_mutex_lock(&all->lock);
-
-	const unsigned int n = all->n;
-
-	pthread_mutex_unlock(&all->lock);
-	return n;
-}
-
 /* --- the list, with the lock ------------------------------------------------------------------ */
 
 static struct bj_mcp_client **bucket(struct bj_mcp_sessions *all, const char *id)

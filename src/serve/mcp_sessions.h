@@ -45,5 +45,3 @@ struct bj_mcp_stream *bj_mcp_client_resume(struct bj_mcp_client *client, const c
 /* Answer with @stream (a count is taken); the client stays alive as long as it is read. */
 void bj_mcp_client_answer(struct bj_mcp_client *client, struct bj_mcp_stream *stream,
 			  unsigned long long seen, struct bj_answer *answer);
-
-unsigned int bj_mcp_sessions_count(struct bj_mcp_sessions *sessions);

@@ -226,6 +226,46 @@ static void print_answers(const struct bj_metrics *m, const struct bj_gauges *g,
 	print_route(m, BJ_METRICS_ROUTES, "other", "other", buf);
 }
 
+static void print_kind(struct bj_buf *buf, const char *name, const char *kind, uint32_t n)
+{
+	bj_buf_printf(buf, "belljar_%s{kind=\"%s\"} %u\n", name, kind, n);
+}
+
+/* What the launcher keeps ready, and what became of it. */
+static void print_slots(const struct bj_wire_census *c, struct bj_buf *buf)
+{
+	static const char *const kinds[BJ_WIRE_KINDS] = { "python", "heavy", "bash", "empty" };
+	static const char slot[] = "belljar_slots{kind=\"%s\",state=\"%s\"} %u\n";
+	enum { PYTHONS = 2 };
+
+	head(buf, "slots", "gauge", "Jars by kind, and whether they wait, come or are busy.");
+	for (int k = 0; k < BJ_WIRE_KINDS; k++) {
+		bj_buf_printf(buf, slot, kinds[k], "ready", c->kinds[k].ready);
+		bj_buf_printf(buf, slot, kinds[k], "coming", c->kinds[k].coming);
+		bj_buf_printf(buf, slot, kinds[k], "busy", c->kinds[k].busy);
+	}
+	bj_buf_printf(buf, slot, "cold", "busy", c->cold);
+	head(buf, "slots_target", "gauge", "Jars that should wait at present demand.");
+	for (int k = 0; k < BJ_WIRE_KINDS; k++)
+		print_kind(buf, "slots_target", kinds[k], c->kinds[k].target);
+	head(buf, "slot_failures_total", "counter", "Jars that failed before a script came.");
+	for (int k = 0; k < BJ_WIRE_KINDS; k++)
+		print_kind(buf, "slot_failures_total", kinds[k], c->kinds[k].failures);
+	head(buf, "zygotes", "gauge", "Zygotes that are up.");
+	for (int k = 0; k < PYTHONS; k++)
+		print_kind(buf, "zygotes", kinds[k], c->kinds[k].zygotes);
+	head(buf, "zygote_starts_total", "counter", "Zygotes that this launcher started.");
+	for (int k = 0; k < PYTHONS; k++)
+		print_kind(buf, "zygote_starts_total", kinds[k], c->kinds[k].zygote_starts);
+}
+
+static void print_restarts(const struct bj_gauges *g, struct bj_buf *buf)
+{
+	head(buf, "restarts_total", "counter", "Processes of the service that died, by part.");
+	bj_buf_printf(buf, "belljar_restarts_total{part=\"front\"} %u\n", g->fronts);
+	bj_buf_printf(buf, "belljar_restarts_total{part=\"launcher\"} %u\n", g->launchers);
+}
+
 /* Metrics of one value. */
 static void print_singles(const struct bj_metrics *m, const struct bj_gauges *g, struct bj_buf *buf)
 {
@@ -263,8 +303,10 @@ static void print_singles(const struct bj_metrics *m, const struct bj_gauges *g,
 		  g->max_running },
 		{ "queue_length", "gauge", "Runs that wait for their turn.", g->waiting },
 		{ "queue_limit", "gauge", "Runs that may wait for their turn.", g->max_waiting },
-		{ "warm_slots", "gauge", "Interpreters that are kept waiting for scripts.",
-		  g->warm_slots },
+		{ "runs_pending", "gauge", "Runs that wait for a person.", g->pending },
+		{ "jars", "gauge", "Jars that are open, with a script or without.",
+		  g->census.jars },
+		{ "jars_limit", "gauge", "Jars that can be open at once.", g->census.max_jars },
 		{ "runs_remembered", "gauge", "Runs that the service can tell about.", g->known },
 		{ "connections", "gauge", "Open connections.", m->connections },
 		{ "ready", "gauge", "1 when runs are taken.", g->ready },
@@ -291,5 +333,7 @@ void bj_metrics_print(struct bj_metrics *m, const struct bj_gauges *g, struct bj
 			PEAKS_KIB, 1024);
 	print_findings(m, buf);
 	print_answers(m, g, buf);
+	print_slots(&g->census, buf);
+	print_restarts(g, buf);
 	print_singles(m, g, buf);
 }

@@ -3,6 +3,7 @@
 
 #include "base/buf.h"
 #include "belljar.h"
+#include "jar/wire.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -68,7 +69,9 @@ void bj_metrics_answer(struct bj_metrics *metrics, unsigned int route, unsigned 
 /* What is not a counter but a state. */
 struct bj_gauges {
 	unsigned int running, waiting, known;
-	unsigned int max_running, max_waiting, warm_slots, pending;
+	unsigned int max_running, max_waiting, pending;
+	unsigned int fronts, launchers; /* that were replaced since they died */
+	struct bj_wire_census census;   /* of the launcher; all zero: there is none */
 	bool ready;
 	uint64_t started_unix_ms;
 	uint64_t store_errors, audit_errors;

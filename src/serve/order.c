@@ -363,6 +363,7 @@ static int read_files(struct reading *r, const char *field, const json_t *v)
 	if (!o->inputs)
 		return no_memory(r);
 	o->spec.inputs = o->inputs;
+	o->spec.n_inputs = 0;
 	for (size_t i = 0; i < n; i++) {
 		const int rc = read_file(r, field, json_array_get(v, i), &o->inputs[i]);
 

@@ -9,6 +9,7 @@
 #include "record/approval.h"
 #include "record/artifact.h"
 #include "record/history.h"
+#include "record/quota.h"
 #include "record/retention.h"
 #include "serve/auth.h"
 #include "serve/service.h"
@@ -18,6 +19,9 @@
 
 enum { DEFAULT_PAGE = 50, MAX_PAGE = 500, REASON_MAX = 500 };
 enum { TEND_NS = 1000000000, RETENTION_NS = 200000000 };
+
+/* Folders are many; what a crash leaves of them can wait. */
+#define SWEEP_NS UINT64_C(600000000000)
 
 static void answer_json(struct bj_answer *answer, unsigned int status, json_t *object_take)
 {
@@ -79,11 +83,15 @@ static json_t *as_execution(json_t *record)
 					     "started_ms",  "ended_ms", "exit_code",
 					     "duration_ms", "cpu_ms",   "peak_memory_bytes",
 					     "result" };
-	json_t *object = json_object();
+	json_t *samples = json_object_get(
+		json_object_get(json_object_get(record, "result"), "usage"), "samples");
+	json_t *object = json_object(), *none = json_array();
 
 	for (size_t i = 0; i < BJ_ARRAY_SIZE(names); i++)
 		json_object_set(object, names[i], json_object_get(record, names[i]));
 	json_object_set_new(object, "async", json_true());
+	json_object_set(object, "samples", samples ? samples : none);
+	json_decref(none);
 	return object;
 }
 
@@ -199,13 +207,20 @@ static void resume(struct bj_service *s, struct bj_generation *g, const char *id
 	struct bj_err err = { 0 };
 	json_t *record = bj_history_show(&g->bj->record, id, &err);
 	const char *state = json_string_value(json_object_get(record, "state"));
-	const char *language = json_string_value(json_object_get(record, "language"));
+	const int language =
+		bj_language_from_name(json_string_value(json_object_get(record, "language")));
 
 	/* A question about a run that did not wait for it has nothing to begin. */
-	if (state && strcmp(state, "pending") == 0)
-		bj_execute_resume(s, id, (enum bj_language)bj_language_from_name(language),
+	if (state && strcmp(state, "pending") == 0 && language >= 0)
+		bj_execute_resume(s, id, (enum bj_language)language,
 				  json_string_value(json_object_get(record, "tenant")), &err);
 	json_decref(record);
+}
+
+/* A key without a name has its public part. */
+static const char *name_of(const struct bj_caller *caller)
+{
+	return !caller ? "local" : caller->name[0] ? caller->name : caller->key;
 }
 
 void bj_records_decide(struct bj_service *s, const struct bj_request *req, const char *id,
@@ -223,13 +238,17 @@ void bj_records_decide(struct bj_service *s, const struct bj_request *req, const
 	if (!record) {
 		answer_failure(answer, &err);
 	} else if (read_reason(req, &reason, answer)) {
-		const char *by = req->caller && req->caller->name[0] ? req->caller->name : "local";
-
-		if (bj_decide(g->bj, id, approve, by, reason, &err) < 0) {
+		if (bj_decide(g->bj, id, approve, name_of(req->caller), reason, &err) < 0) {
 			answer_failure(answer, &err);
 		} else {
+			/* Who watches what waits looks again. */
+			bj_feed_tell(s->feed, id,
+				     json_string_value(json_object_get(record, "tenant")),
+				     approve ? BJ_QUEUED : BJ_FINISHED);
 			if (approve)
 				resume(s, g, id);
+			else
+				s->metrics.denials[BJ_DENIAL_DENIED]++;
 			answer_decided(s, g, req, id, answer);
 		}
 	}
@@ -368,6 +387,42 @@ void bj_records_list(struct bj_service *s, const struct bj_request *req, struct 
 
 /* --- looking after them ----------------------------------------------------------------------- */
 
+/* Whether the run @id still holds what it reserved. */
+static bool is_under_way(void *ctx, const char *id)
+{
+	struct bj_service *s = ctx;
+	struct bj_execution *x = bj_runs_find(s->runs, id);
+	bool over = true;
+
+	if (x) {
+		pthread_mutex_lock(&x->lock);
+		over = bj_execution_is_over(x);
+		pthread_mutex_unlock(&x->lock);
+		bj_execution_unref(s->runs, x);
+	}
+	return !over;
+}
+
+/* What runs that died, here or elsewhere, left in the records and beside them. */
+static void sweep(struct bj_service *s, const struct bj_generation *g, uint64_t now)
+{
+	struct bj_archive *ar = g->bj->record.archive;
+	struct bj_err err = { 0 };
+
+	bj_archive_sweep(ar, &err);
+	bj_quota_sweep(&ar->store, &ar->owner, &g->bj->settings->price, is_under_way, s, &err);
+	if (!s->swept || now - s->swept > SWEEP_NS) {
+		s->swept = now;
+		s->metrics.orphans += bj_artifact_sweep(ar);
+	}
+}
+
+static void count_expired(struct bj_service *s, int n)
+{
+	if (n > 0)
+		s->metrics.denials[BJ_DENIAL_EXPIRED] += (unsigned int)n;
+}
+
 void bj_service_tend(struct bj_service *s)
 {
 	const uint64_t now = bj_clock_now();
@@ -379,8 +434,8 @@ void bj_service_tend(struct bj_service *s)
 		return;
 	s->tended = now;
 	if (g->bj->record.archive) {
-		bj_archive_sweep(g->bj->record.archive, &err);
-		bj_approval_expire(&g->bj->record, &err);
+		sweep(s, g, now);
+		count_expired(s, bj_approval_expire(&g->bj->record, &err));
 		/* Approved while nobody was there to begin it. */
 		if (bj_approval_next(g->bj->record.archive, id) && !s->stopping)
 			resume(s, g, id);

@@ -181,6 +181,13 @@ static void get_events(struct bj_service *s, const struct bj_request *req, const
 		bj_execute_stream(s, x, false, answer);
 }
 
+static void get_changes(struct bj_service *s, const struct bj_request *req, const char *id,
+			struct bj_answer *answer)
+{
+	(void)id;
+	bj_service_watch(s, req, answer);
+}
+
 /* --- the list --------------------------------------------------------------------------------- */
 
 static int state_from_name(const char *name)
@@ -334,6 +341,7 @@ static const struct {
 	{ "POST", "/v1/executions/{id}/deny", post_deny, BJ_ROLE_APPROVE },
 	{ "GET", "/v1/executions/{id}/artifacts", get_artifacts, SEE },
 	{ "GET", "/v1/executions/{id}/artifacts/{name}", get_artifact, SEE },
+	{ "GET", "/v1/events", get_changes, SEE },
 	{ "GET", "/v1/history", get_history, SEE },
 	{ "GET", "/v1/history/{id}", get_record, SEE },
 	{ "POST", "/v1/check", post_check, BJ_ROLE_RUN | BJ_ROLE_READ },
@@ -428,6 +436,9 @@ void bj_service_handle(struct bj_service *s, const struct bj_request *req, struc
 				ROUTES[i].handle(s, req, id, answer);
 			else
 				forbid(ROUTES[i].roles, answer);
+			if (answer->status == 403)
+				bj_service_note_refusal(s, req->caller, ROUTES[i].method,
+							ROUTES[i].path);
 			answer->route = (unsigned int)i + 1;
 			return;
 		}

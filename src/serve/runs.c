@@ -13,6 +13,7 @@
 enum { BUCKETS = 4096 };
 
 struct bj_runs {
+	struct bj_feed *feed;
 	pthread_mutex_t lock; /* taken before the lock of a run */
 	struct bj_execution *newest, *oldest;
 	struct bj_execution *buckets[BUCKETS];
@@ -22,12 +23,14 @@ struct bj_runs {
 	size_t keep_output;
 };
 
-struct bj_runs *bj_runs_new(void)
+struct bj_runs *bj_runs_new(struct bj_feed *feed)
 {
 	struct bj_runs *runs = calloc(1, sizeof(*runs));
 
-	if (runs)
-		pthread_mutex_init(&runs->lock, NULL);
+	if (!runs)
+		return NULL;
+	runs->feed = feed;
+	pthread_mutex_init(&runs->lock, NULL);
 	return runs;
 }
 
@@ -73,6 +76,7 @@ static void execution_free(struct bj_execution *x)
 	bj_sse_done(&x->events);
 	bj_hangup_unref(x->hangup);
 	free(x->result);
+	free(x->samples);
 	free(x);
 }
 
@@ -83,10 +87,14 @@ static void drop_ref(struct bj_execution *x)
 		execution_free(x);
 }
 
+/* What has ended may be forgotten by whoever looks at the list before it is said to have ended. */
 static void forget(struct bj_runs *runs, struct bj_execution *x)
 {
 	struct bj_execution **p = bucket_of(runs, x->id);
 
+	if (!x->listed)
+		return;
+	x->listed = false;
 	while (*p != x)
 		p = &(*p)->in_bucket;
 	*p = x->in_bucket;
@@ -198,8 +206,10 @@ static void link_in(struct bj_runs *runs, struct bj_execution *x)
 	x->older = runs->newest;
 	*(runs->newest ? &runs->newest->newer : &runs->oldest) = x;
 	runs->newest = x;
+	x->listed = true;
 	runs->n++;
 	runs->live++;
+	bj_feed_tell(runs->feed, x->id, x->tenant, BJ_QUEUED);
 }
 
 static int add(struct bj_runs *runs, const struct bj_run_init *init, struct bj_execution **ret)
@@ -265,21 +275,30 @@ void bj_execution_unref(struct bj_runs *runs, struct bj_execution *x)
 	pthread_mutex_unlock(&runs->lock);
 }
 
-static bool waits(struct bj_execution *x)
+static enum bj_state state_of(struct bj_execution *x)
 {
 	pthread_mutex_lock(&x->lock);
 
-	const bool yes = x->state == BJ_PENDING;
+	const enum bj_state state = x->state;
 
 	pthread_mutex_unlock(&x->lock);
-	return yes;
+	return state;
+}
+
+void bj_runs_began(struct bj_runs *runs, struct bj_execution *x)
+{
+	bj_feed_tell(runs->feed, x->id, x->tenant, BJ_RUNNING);
 }
 
 void bj_runs_ended(struct bj_runs *runs, struct bj_execution *x)
 {
 	pthread_mutex_lock(&runs->lock);
 	runs->live--;
-	if (waits(x))
+
+	const enum bj_state state = state_of(x);
+
+	bj_feed_tell(runs->feed, x->id, x->tenant, state);
+	if (state == BJ_PENDING)
 		forget(runs, x);
 	pthread_mutex_unlock(&runs->lock);
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "belljar.h"
+#include "serve/feed.h"
 #include "serve/hangup.h"
 #include "serve/problem.h"
 #include "serve/sse.h"
@@ -30,10 +31,14 @@ struct bj_execution {
 	enum bj_cause cause;
 	bool success;
 	int exit_code;
-	uint64_t started_ms, ended_ms, duration_us, cpu_us, peak_memory, cost_micros;
+	uint64_t started_ms, ended_ms, duration_us, cost_micros;
+	uint64_t cpu_us, peak_memory; /* while it runs: as last sampled, with @sampled */
+	bool sampled;
 	unsigned int retry_after_s; /* with a problem: when to try again; 0: not said */
 	char *result;               /* the result object; NULL: none, or not yet */
-	bool failed;                /* belljar failed: @problem and @error say how */
+	struct bj_sample *samples;  /* what it used over time, so far */
+	size_t n_samples;
+	bool failed; /* belljar failed: @problem and @error say how */
 	enum bj_problem problem;
 	char error[256];
 	struct bj_sse events;
@@ -42,12 +47,14 @@ struct bj_execution {
 
 	/* For runs.c alone. */
 	unsigned int refs;
+	bool listed;
 	struct bj_execution *newer, *older, *in_bucket;
 };
 
 struct bj_runs;
 
-struct bj_runs *bj_runs_new(void); /* NULL: no memory */
+/* @feed (borrowed) hears of runs that come, begin and end. NULL: no memory. */
+struct bj_runs *bj_runs_new(struct bj_feed *feed);
 void bj_runs_free(struct bj_runs *runs);
 
 /* What to remember from now on. */
@@ -86,6 +93,9 @@ static inline bool bj_execution_is_over(const struct bj_execution *x)
 {
 	return x->state == BJ_FINISHED || x->state == BJ_PENDING;
 }
+
+/* Tell the list that one of its runs has begun. */
+void bj_runs_began(struct bj_runs *runs, struct bj_execution *x);
 
 /* Tell the list that one of its runs has ended. What waits for a person is forgotten: the records
  * have it. */

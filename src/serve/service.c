@@ -7,6 +7,8 @@
 #include "base/log.h"
 #include "check/layer.h"
 #include "check/rules.h"
+#include "launch/launch.h"
+#include "record/approval.h"
 #include "record/tenant.h"
 #include "serve/mcp.h"
 
@@ -17,7 +19,10 @@
 
 int bj_service_init(struct bj_service *s, struct bj_err *err)
 {
-	*s = (struct bj_service){ .runs = bj_runs_new(),
+	struct bj_feed *feed = bj_feed_new();
+
+	*s = (struct bj_service){ .feed = feed,
+				  .runs = feed ? bj_runs_new(feed) : NULL,
 				  .turns = bj_turns_new(0, 0),
 				  .sessions = bj_sessions_new(),
 				  .started_unix_ms = bj_clock_unix_ms() };
@@ -45,6 +50,7 @@ void bj_service_done(struct bj_service *s)
 	bj_mcp_door_free(s->mcp);
 	drop(s->current);
 	bj_runs_free(s->runs);
+	bj_feed_free(s->feed);
 	bj_turns_free(s->turns);
 	bj_tracer_free(s->tracer);
 	bj_metrics_done(&s->metrics);
@@ -157,24 +163,43 @@ void bj_service_stop(struct bj_service *s, uint64_t grace_ms)
 	pthread_mutex_lock(&s->lock);
 	s->stopping = true;
 	pthread_mutex_unlock(&s->lock);
+	bj_feed_close(s->feed);
 	if (!wait_idle(s, bj_clock_now() + grace_ms * 1000000u))
 		bj_runs_cancel_all(s->runs);
 	bj_mcp_door_stop(s->mcp);
 	wait_idle(s, bj_clock_now() + UINT64_C(5000000000));
 }
 
+/* Whoever asks waits for the launcher, nobody else does. */
+static void ask_launcher(struct bj_service *s, struct bj_wire_census *ret)
+{
+	struct bj_generation *g = bj_service_enter(s);
+	struct bj_err err = { 0 };
+
+	if (!g)
+		return;
+	if (g->bj->process[BJ_BACKEND_NATIVE] &&
+	    bj_launcher_census(g->bj->process[BJ_BACKEND_NATIVE], ret, &err) < 0)
+		bj_log(BJ_LOG_DEBUG, "%s", err.msg);
+	bj_service_leave(s, g);
+}
+
 void bj_service_gauges(struct bj_service *s, struct bj_gauges *gauges)
 {
+	ask_launcher(s, &gauges->census);
+	if (s->archive)
+		gauges->pending = bj_approval_waiting(s->archive);
 	pthread_mutex_lock(&s->lock);
 	if (s->current) {
 		const struct bj_settings *set = s->current->bj->settings;
 
 		gauges->max_running = set->serve.concurrency;
 		gauges->max_waiting = set->serve.queue;
-		gauges->warm_slots = set->warm_slots;
 	}
+	gauges->fronts = s->fronts;
+	gauges->launchers = s->launchers;
 	if (s->archive) {
-		gauges->store_errors = s->archive->errors;
+		gauges->store_errors = s->archive->errors + s->archive->store.skipped;
 		gauges->audit_errors = bj_audit_errors(s->archive->audit);
 	}
 	pthread_mutex_unlock(&s->lock);
@@ -207,4 +232,20 @@ void bj_service_note_key(struct bj_service *s, const struct bj_caller *caller,
 				    &failed);
 	if (r < 0)
 		bj_log(BJ_LOG_ERROR, "%s", failed.msg);
+}
+
+void bj_service_note_refusal(struct bj_service *s, const struct bj_caller *caller,
+			     const char *method, const char *route)
+{
+	struct bj_err err = { 0 };
+
+	if (!s->archive || !caller || !bj_service_may_note(s))
+		return;
+	if (bj_audit_append(s->archive->audit, "access.refuse",
+			    json_pack("{s:s, s:s, s:s*, s:s*, s:s*}", "method", method, "route",
+				      route, "key", caller->key[0] ? caller->key : NULL, "tenant",
+				      caller->tenant[0] ? caller->tenant : NULL, "actor",
+				      caller->name[0] ? caller->name : NULL),
+			    &err) < 0)
+		bj_log(BJ_LOG_ERROR, "%s", err.msg);
 }

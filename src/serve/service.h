@@ -20,6 +20,7 @@ struct bj_generation {
 };
 
 struct bj_service {
+	struct bj_feed *feed;
 	struct bj_runs *runs;
 	struct bj_turns *turns;
 	struct bj_sessions *sessions;
@@ -30,9 +31,11 @@ struct bj_service {
 	struct bj_archive *archive;  /* borrowed; NULL: runs are not recorded */
 	atomic_ullong refusal_noted; /* monotonic ns, of the last line about a key or quota */
 	uint64_t tended; /* when the records were last looked after; for that thread alone */
+	uint64_t swept;  /* and their folders; 0: not yet */
 
 	pthread_mutex_t lock;
-	struct bj_generation *current; /* NULL: none yet */
+	unsigned int fronts, launchers; /* that the keeper replaced since they died */
+	struct bj_generation *current;  /* NULL: none yet */
 	bool stopping;
 	unsigned int busy; /* threads that run scripts aside of connections */
 	pthread_cond_t idle;
@@ -69,6 +72,11 @@ bool bj_service_may_note(struct bj_service *service);
 void bj_service_note_key(struct bj_service *service, const struct bj_caller *caller,
 			 const struct bj_err *err);
 
+/* @caller was refused on @route (of the table): it may not, or asked for more than the settings
+ * allow. Not more than one line in a while. */
+void bj_service_note_refusal(struct bj_service *service, const struct bj_caller *caller,
+			     const char *method, const char *route);
+
 /* What the engine in use says about limits and errors. */
 void bj_service_gauges(struct bj_service *service, struct bj_gauges *gauges);
 
@@ -80,6 +88,9 @@ void bj_execute_check(struct bj_service *service, const struct bj_request *reque
 
 /* Answer with the events of @x (taken) from the first one that is kept. An owner reads every
  * byte: the script waits for it, and stops when it goes away. */
+/* The list of runs, live, to whoever asked for it (watch.c). */
+void bj_service_watch(struct bj_service *s, const struct bj_request *req, struct bj_answer *answer);
+
 void bj_execute_stream(struct bj_service *service, struct bj_execution *x_take, bool owner,
 		       struct bj_answer *answer);
 

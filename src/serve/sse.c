@@ -59,14 +59,23 @@ void bj_sse_state(struct bj_sse *sse, const char *state)
 	add(sse, "state", object);
 }
 
+void bj_sse_sample_object(const struct bj_sample *sample, struct bj_buf *buf)
+{
+	bj_buf_printf(buf, "{\"elapsed_ms\":%.3f,\"cpu_ms\":%.3f,\"memory_bytes\":%" PRIu64 "}",
+		      (double)sample->elapsed_us / 1e3, (double)sample->cpu_us / 1e3,
+		      sample->memory);
+}
+
 void bj_sse_sample(struct bj_sse *sse, const struct bj_event *event)
 {
-	char object[160];
+	const struct bj_sample sample = { .elapsed_us = event->elapsed_us,
+					  .cpu_us = event->cpu_us,
+					  .memory = event->memory };
+	AUTO_BUF struct bj_buf object = { 0 };
 
-	snprintf(object, sizeof(object),
-		 "{\"elapsed_ms\":%.3f,\"cpu_ms\":%.3f,\"memory_bytes\":%" PRIu64 "}",
-		 (double)event->elapsed_us / 1e3, (double)event->cpu_us / 1e3, event->memory);
-	add(sse, "sample", object);
+	bj_sse_sample_object(&sample, &object);
+	if (!object.failed)
+		add(sse, "sample", object.data);
 }
 
 static char *base64(const char *data, size_t size)

@@ -26,6 +26,9 @@ void bj_sse_state(struct bj_sse *sse, const char *state);
 void bj_sse_sample(struct bj_sse *sse, const struct bj_event *event);
 void bj_sse_output(struct bj_sse *sse, enum bj_event_kind kind, const char *data, size_t size);
 
+/* A sample as an event and a list of them hold it. */
+void bj_sse_sample_object(const struct bj_sample *sample, struct bj_buf *buf);
+
 /* Where the next event will begin. */
 uint64_t bj_sse_end(const struct bj_sse *sse);
 

@@ -20,7 +20,7 @@ static const char *const DECISIONS[] = { "none", "approved", "denied", "expired"
 
 static int index_of(const char *const *names, size_t n, const char *name)
 {
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; name && i < n; i++)
 		if (strcmp(names[i], name) == 0)
 			return (int)i;
 	return -1;
@@ -57,7 +57,7 @@ VALUE_OF(bj_cause_from_name, CAUSES)
 
 int bj_backend_from_name(const char *name)
 {
-	if (strcmp(name, "local") == 0)
+	if (name && strcmp(name, "local") == 0)
 		return BJ_BACKEND_NATIVE;
 	return index_of(BACKENDS, BJ_ARRAY_SIZE(BACKENDS), name);
 }

@@ -14,7 +14,7 @@ const char *bj_state_name(enum bj_state v);
 const char *bj_cause_name(enum bj_cause v);
 const char *bj_decision_name(enum bj_decision_kind v);
 
-/* The other way: the value, or -1 when @name is not one of them. */
+/* The other way: the value, or -1 when @name is not one of them. NULL is none. */
 int bj_language_from_name(const char *name);
 int bj_backend_from_name(const char *name); /* "local" is "native" */
 int bj_severity_from_name(const char *name);

@@ -33,5 +33,6 @@ void bj_result_free(struct bj_result *r)
 	free(r->decision.by);
 	free(r->decision.reason);
 	free(r->layers);
+	free(r->samples);
 	free(r);
 }

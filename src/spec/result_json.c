@@ -122,23 +122,46 @@ static json_t *risk(const struct bj_result *r)
 			 strings(r->risk_reasons, r->n_risk_reasons));
 }
 
+static json_t *samples_json(const struct bj_sample *samples, size_t n)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < n; i++)
+		json_array_append_new(list, json_pack("{s:o, s:o, s:o}", "elapsed_ms",
+						      millis(samples[i].elapsed_us), "cpu_ms",
+						      millis(samples[i].cpu_us), "memory_bytes",
+						      number(samples[i].memory)));
+	return list;
+}
+
+static json_t *usage(const struct bj_result *r)
+{
+	json_t *object =
+		json_pack("{s:o, s:o, s:f}", "cpu_ms", millis(r->cpu_us), "peak_memory_bytes",
+			  number(r->peak_memory), "cost", (double)r->cost_micros / 1e6);
+
+	/* Most runs are over before the first one. */
+	if (r->n_samples)
+		json_object_set_new(object, "samples", samples_json(r->samples, r->n_samples));
+	return object;
+}
+
 json_t *bj_result_to_object(const struct bj_result *r)
 {
-	return json_pack(
-		"{s:o, s:s, s:o, s:b, s:s, s:o, s:o, s:o, s:o, s:b, s:b, s:o, s:o, s:o, "
-		"s:o, s:o, s:s, s:o, s:o, s:{s:o, s:o, s:f}, s:o}",
-		"id", text(r->id), "state", bj_state_name(r->state), "cause", cause(r), "success",
-		r->success, "language", bj_language_name(r->language), "stdout",
-		text_n(r->out.data, r->out.size), "stderr", text_n(r->err.data, r->err.size),
-		"exit_code", r->exit_code >= 0 ? json_integer(r->exit_code) : json_null(), "signal",
-		r->signal ? json_integer(r->signal) : json_null(), "timeout", r->timeout,
-		"validation_failed", r->validation_failed, "validation_error",
-		text(r->validation_error), "error", text(r->error), "findings",
-		bj_findings_to_json(r->findings, r->n_findings), "risk", risk(r), "decision",
-		decision(&r->decision), "script_sha256", r->script_sha256, "started_ms",
-		number(r->started_unix_ms), "duration_ms", millis(r->duration_us), "usage",
-		"cpu_ms", millis(r->cpu_us), "peak_memory_bytes", number(r->peak_memory), "cost",
-		(double)r->cost_micros / 1e6, "meta", meta(r));
+	return json_pack("{s:o, s:s, s:o, s:b, s:s, s:o, s:o, s:o, s:o, s:b, s:b, s:o, s:o, s:o, "
+			 "s:o, s:o, s:s, s:o, s:o, s:o, s:o}",
+			 "id", text(r->id), "state", bj_state_name(r->state), "cause", cause(r),
+			 "success", r->success, "language", bj_language_name(r->language), "stdout",
+			 text_n(r->out.data, r->out.size), "stderr",
+			 text_n(r->err.data, r->err.size), "exit_code",
+			 r->exit_code >= 0 ? json_integer(r->exit_code) : json_null(), "signal",
+			 r->signal ? json_integer(r->signal) : json_null(), "timeout", r->timeout,
+			 "validation_failed", r->validation_failed, "validation_error",
+			 text(r->validation_error), "error", text(r->error), "findings",
+			 bj_findings_to_json(r->findings, r->n_findings), "risk", risk(r),
+			 "decision", decision(&r->decision), "script_sha256", r->script_sha256,
+			 "started_ms", number(r->started_unix_ms), "duration_ms",
+			 millis(r->duration_us), "usage", usage(r), "meta", meta(r));
 }
 
 char *bj_result_to_json(const struct bj_result *result)

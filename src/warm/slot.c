@@ -212,7 +212,7 @@ EXPORT int bj_slot_seal(void)
 		bj_fd_write_all(slot.report_fd, report, sizeof(*report));
 		return -1;
 	}
-	bj_farewell_offer(FD_SLOT);
+	(void)!bj_farewell_offer(FD_SLOT);
 	r = bj_seal_self(&slot.limits, -1, report);
 	/* The change of uid hid our own /proc/self from us; an exec would have shown it again. */
 	if (r == 0 && prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) < 0) {
@@ -281,7 +281,7 @@ EXPORT int bj_slot_wait(void)
 	for (int fd = 0; fd < 3; fd++)
 		if (dup2(fds[BJ_SLOT_STDIN + fd], fd) < 0)
 			return -1;
-	if (!go.no_limits && bj_rlimits_lower_processes(go.processes) < 0)
+	if (!go.no_limits && bj_rlimits_lower(go.processes, go.cpu_seconds) < 0)
 		return -1;
 	if (read_spec(fds[BJ_SLOT_SPEC], &err) < 0 || dup2(fds[BJ_SLOT_VERDICT], FD_SLOT) < 0)
 		return -1;

@@ -196,7 +196,7 @@ static struct bj_slot_go receive(int *ret_verdict)
 	    bj_fd_recv(FD_SLOT, &go, sizeof(go), fds, BJ_SLOT_FDS, &n, 0) != sizeof(go) ||
 	    n != BJ_SLOT_FDS)
 		_exit(1);
-	if (!go.no_limits && bj_rlimits_lower_processes(go.processes) < 0)
+	if (!go.no_limits && bj_rlimits_lower(go.processes, go.cpu_seconds) < 0)
 		_exit(1);
 	for (int fd = 0; fd < 3; fd++)
 		if (dup2(fds[BJ_SLOT_STDIN + fd], fd) < 0)

@@ -149,6 +149,13 @@ function decode(data: string): string {
 	return new TextDecoder().decode(bytes);
 }
 
+/** Call @hear when something happens to a run, and once the service listens to us. Returns what stops it. */
+export function watchList(hear: () => void): () => void {
+	const source = new EventSource("/v1/events");
+	for (const name of ["ready", "execution", "behind"]) source.addEventListener(name, hear);
+	return () => source.close();
+}
+
 /** Follow a run from its first event that is kept. Returns what stops it. */
 export function watch(id: string, to: Listener): () => void {
 	const source = new EventSource(`${runPath(id)}/events`);

@@ -3,7 +3,7 @@
 import type { JSX } from "preact";
 import { type FullRecord, get, getRecord } from "./api";
 import { Decide } from "./decide";
-import { useNow, usePoll } from "./hooks";
+import { useLive, useNow } from "./hooks";
 import { Empty, Fact, Failure, Risk } from "./marks";
 import { Changes, Script } from "./script";
 import { ago, moment } from "./text";
@@ -42,7 +42,7 @@ export function Case({ run }: { run: FullRecord }): JSX.Element {
 
 export function Approvals(): JSX.Element {
 	const now = useNow();
-	const { value, error, again } = usePoll(waiting, 1000, "approvals");
+	const { value, error, again } = useLive(waiting, 5000, "approvals");
 	return (
 		<>
 			<div class="bar"><h1>Approvals</h1></div>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { useEffect, useRef, useState } from "preact/hooks";
+import { watchList } from "./api";
 
 /** Call @work now and every @ms while the page is looked at; the last value and the last failure. */
 export function usePoll<T>(work: () => Promise<T>, ms: number | ((value: T | undefined) => number), key: string):
@@ -38,6 +39,31 @@ export function usePoll<T>(work: () => Promise<T>, ms: number | ((value: T | und
 		};
 	}, [key]);
 	return { value, error, again: () => kick.current() };
+}
+
+const QUIET_MS = 100;
+
+/** As usePoll, and at once when something happens to a run. A storm of changes is one look every now and then. */
+export function useLive<T>(work: () => Promise<T>, ms: number, key: string): ReturnType<typeof usePoll<T>> {
+	const it = usePoll(work, ms, key);
+	const again = useRef(it.again);
+	again.current = it.again;
+	useEffect(() => {
+		let timer = 0, last = 0;
+		const stop = watchList(() => {
+			if (timer) return;
+			timer = window.setTimeout(() => {
+				timer = 0;
+				last = Date.now();
+				again.current();
+			}, Math.max(0, last + QUIET_MS - Date.now()));
+		});
+		return () => {
+			stop();
+			clearTimeout(timer);
+		};
+	}, []);
+	return it;
 }
 
 /** The time, moving on once a second. */

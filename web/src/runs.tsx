@@ -3,7 +3,7 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { type Execution, listRuns } from "./api";
-import { useNow, usePoll } from "./hooks";
+import { useLive, useNow } from "./hooks";
 import { Empty, Failure, State } from "./marks";
 import { ago, bytes, milliseconds, moment } from "./text";
 
@@ -45,8 +45,7 @@ export function Runs(): JSX.Element {
 	const [state, setState] = useState("");
 	const now = useNow();
 	const query: Record<string, string> = { limit: "100", ...(state ? { state } : {}) };
-	const { value, error } = usePoll(() => listRuns(query),
-		(page) => (page?.executions.some((x) => x.state === "running") ? 500 : 1000), state);
+	const { value, error } = useLive(() => listRuns(query), 15000, state);
 	const runs = value?.executions;
 	return (
 		<>

@@ -95,6 +95,7 @@ export class Belljar {
 		}
 		for await (const event of this.stream(script, rest)) {
 			if (event.kind === "stdout" || event.kind === "stderr") onOutput(event.kind, event.text);
+			if (event.kind === "result" && event.result.state === "pending") throw new ApprovalNeeded(event.result.id);
 			if (event.kind === "result") return event.result;
 		}
 		throw new ConnectionFailed("the service hung up before the run had ended");

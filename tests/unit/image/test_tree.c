@@ -145,6 +145,18 @@ static void limits_hold(void **state)
 	assert_int_equal(bj_tree_dir(&p->tree, "d", &err), -BJ_E_LIMIT);
 }
 
+/* Directories that only stand in a longer path are files of the image, too. */
+static void parents_count(void **state)
+{
+	struct place *p = *state;
+
+	p->tree.limits = (struct bj_tree_limits){ 100, 5 };
+	assert_int_equal(bj_tree_dir(&p->tree, "a/b/c", NULL), 0);
+	assert_int_equal(p->tree.files, 3);
+	assert_int_equal(bj_tree_dir(&p->tree, "a/b/d", NULL), 0);
+	assert_int_equal(bj_tree_symlink(&p->tree, "e/f/g", "x", NULL), -BJ_E_LIMIT);
+}
+
 static void a_tree_is_looked_at_again(void **state)
 {
 	struct place *p = *state;
@@ -198,6 +210,7 @@ int main(void)
 						teardown),
 		cmocka_unit_test_setup_teardown(whiteouts_stay_inside, setup, teardown),
 		cmocka_unit_test_setup_teardown(limits_hold, setup, teardown),
+		cmocka_unit_test_setup_teardown(parents_count, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_tree_is_looked_at_again, setup, teardown),
 		cmocka_unit_test(names_of_images),
 	};

@@ -9,6 +9,7 @@
 
 #include <poll.h>
 #include <signal.h>
+#include <sys/pidfd.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -114,6 +115,39 @@ static void test_others_go_on(void **state)
 	close(fd);
 }
 
+static void leave_again(int sig)
+{
+	(void)sig;
+	_exit(66);
+}
+
+static void say_seven_with_a_handler(void)
+{
+	signal(SIGUSR1, leave_again);
+	bj_farewell_say(7);
+}
+
+/* A script's own timers go on ticking: none of them may wake what has been answered. */
+static void test_no_signal_ends_the_call(void **state)
+{
+	uint64_t id = 0;
+	int fd = -1, code = -1, status = 0;
+	const pid_t pid = start(say_seven_with_a_handler, &fd);
+	const int pidfd = pidfd_open(pid, 0);
+	struct pollfd end = { .fd = pidfd, .events = POLLIN };
+
+	(void)state;
+	wait_for_call(fd);
+	assert_true(bj_farewell_hear(fd, pid, &code, &id));
+	assert_int_equal(kill(pid, SIGUSR1), 0);
+	assert_int_equal(poll(&end, 1, 100), 0);
+	kill(pid, SIGKILL);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+	close(pidfd);
+	close(fd);
+}
+
 static void exit_plainly(void)
 {
 	_exit(5);
@@ -153,6 +187,7 @@ int main(void)
 		cmocka_unit_test(test_the_code_is_heard_and_the_process_stands),
 		cmocka_unit_test(test_it_can_be_let_on),
 		cmocka_unit_test(test_others_go_on),
+		cmocka_unit_test(test_no_signal_ends_the_call),
 		cmocka_unit_test(test_an_ordinary_exit_is_not_heard),
 		cmocka_unit_test(test_it_ends_when_nobody_listens),
 	};

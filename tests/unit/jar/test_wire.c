@@ -272,6 +272,32 @@ static void a_filter_has_a_ceiling(void **state)
 	refused(f, "filter");
 }
 
+static bool is_census(const struct fixture *f, size_t n_fds)
+{
+	return bj_wire_is_census(&f->msg, sizeof(f->msg), f->fds, n_fds);
+}
+
+/* A question is one only by itself, and its answer goes to a socket and nothing else. */
+static void a_census_is_no_launch(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_false(is_census(f, 1));
+	f->msg.flags = BJ_WIRE_CENSUS;
+	refused(f, "flags");
+	assert_true(is_census(f, 1));
+	assert_false(is_census(f, 0));
+	assert_false(is_census(f, 2));
+	assert_false(bj_wire_is_census(&f->msg, sizeof(f->msg) - 1, f->fds, 1));
+	f->msg.flags |= BJ_WIRE_PLAIN;
+	assert_false(is_census(f, 1));
+	f->msg.flags = BJ_WIRE_CENSUS;
+	f->msg.magic++;
+	assert_false(is_census(f, 1));
+	f->msg.magic--;
+	assert_false(bj_wire_is_census(&f->msg, sizeof(f->msg), f->fds + BJ_WIRE_FD_STDIN, 1));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -283,6 +309,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(every_descriptor_has_its_type, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(sealed_means_all_seals, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_filter_has_a_ceiling, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_census_is_no_launch, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -326,12 +326,17 @@ static void test_usage(void **state)
 	const struct bj_use use = bj_use_actual(&result, &PRICE);
 	struct bj_err err = { 0 };
 	json_t *list = NULL;
+	unsigned int retry;
 
 	assert_int_equal(use.memory_mib_ms, 512 * 2000);
 	assert_int_equal(use.cost_micros, 100 + 3000000 + 1000000);
 	add_tenant(f, "acme", (struct bj_quota){ 0 });
-	assert_int_equal(bj_quota_settle(&f->store, "acme", "1", &use, &err), 0);
-	assert_int_equal(bj_quota_settle(&f->store, "acme", "2", &use, &err), 0);
+	for (size_t i = 0; i < 2; i++) {
+		const char *id = i ? "1" : "2";
+
+		assert_int_equal(reserve(f, "acme", id, use, &retry, &err), 0);
+		assert_int_equal(bj_quota_settle(&f->store, "acme", id, &use, &err), 0);
+	}
 	assert_int_equal(bj_quota_settle(&f->store, NULL, "3", &use, &err), 0);
 	assert_int_equal(bj_quota_settle(&f->store, NULL, "4", NULL, &err), 0);
 	assert_int_equal(bj_usage_list(&f->store, NULL, 0, false, "EUR", &list, &err), 0);
@@ -430,24 +435,68 @@ static void test_death(void **state)
 	assert_int_equal(read(pipes[0], &byte, 1), 1);
 	open_store(f);
 	assert_int_equal(reserve(f, "acme", "mine", (struct bj_use){ 0 }, &retry, &err), 0);
-	assert_int_equal(bj_quota_sweep(&f->store, &f->owner, &err), 0);
+	assert_int_equal(bj_quota_sweep(&f->store, &f->owner, &PRICE, NULL, NULL, &err), 0);
 	assert_int_equal(reserve(f, "acme", "more", (struct bj_use){ 0 }, &retry, &err),
 			 -BJ_E_LIMIT);
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
-	assert_int_equal(bj_quota_sweep(&f->store, &f->owner, &err), 1);
+	assert_int_equal(bj_quota_sweep(&f->store, &f->owner, &PRICE, NULL, NULL, &err), 1);
 	assert_int_equal(reserve(f, "acme", "more", (struct bj_use){ 0 }, &retry, &err), 0);
 	close(pipes[0]);
 	close(pipes[1]);
+}
+
+static bool only_under_way(void *ctx, const char *id)
+{
+	return strcmp(id, ctx) == 0;
+}
+
+/* What its own process could not settle is settled later, charged by what the records say, and
+ * never twice. */
+static void test_unsettled(void **state)
+{
+	static const char ended[] =
+		"INSERT INTO executions (id, through, language, backend, policy, trusted,"
+		" script_sha256, risk, effective_risk, state, cause, duration_us, cpu_us,"
+		" peak_memory) VALUES ('ended', 0, 0, 0, 0, 0, '', 0, 0, 3, 1, 2000000, 1500000, "
+		"0)";
+	struct fixture *f = *state;
+	struct bj_err err = { 0 };
+	const struct bj_use use = { .runs = 1, .cpu_us = 1500000 };
+	char under_way[] = "runs";
+	json_t *list = NULL;
+	unsigned int retry;
+
+	add_tenant(f, "acme", (struct bj_quota){ .concurrency = 3 });
+	assert_int_equal(bj_store_exec(f->store.db, ended, &err), 0);
+	for (size_t i = 0; i < 3; i++) {
+		static const char *const ids[] = { "ended", "never", "runs" };
+
+		assert_int_equal(reserve(f, "acme", ids[i], (struct bj_use){ .cpu_us = 9000000 },
+					 &retry, &err),
+				 0);
+	}
+	assert_int_equal(bj_quota_sweep(&f->store, &f->owner, &PRICE, NULL, NULL, &err), 0);
+	assert_int_equal(
+		bj_quota_sweep(&f->store, &f->owner, &PRICE, only_under_way, under_way, &err), 2);
+	assert_int_equal(bj_quota_settle(&f->store, "acme", "ended", &use, &err), 0);
+	assert_int_equal(bj_usage_list(&f->store, "acme", 0, false, "EUR", &list, &err), 0);
+
+	const json_t *row = json_array_get(json_object_get(list, "usage"), 0);
+
+	assert_int_equal(json_integer_value(json_object_get(row, "runs")), 1);
+	assert_true(json_number_value(json_object_get(row, "cpu_seconds")) == 1.5);
+	json_decref(list);
 }
 
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
-		TEST(test_tenants), TEST(test_roles),       TEST(test_keys), TEST(test_secrets),
-		TEST(test_rate),    TEST(test_concurrency), TEST(test_day),  TEST(test_usage),
-		TEST(test_crowd),   TEST(test_death),
+		TEST(test_tenants), TEST(test_roles),     TEST(test_keys),
+		TEST(test_secrets), TEST(test_rate),      TEST(test_concurrency),
+		TEST(test_day),     TEST(test_usage),     TEST(test_crowd),
+		TEST(test_death),   TEST(test_unsettled),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

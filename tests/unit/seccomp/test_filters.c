@@ -119,6 +119,16 @@ static const struct call NEVER[] = {
 	{ "memfd_create MFD_EXEC", SYS_memfd_create, EACCES, { (unsigned long)"m", 0x10 } },
 	{ "prctl user dispatch", SYS_prctl, EPERM, { 59, 1 } },
 	{ "prctl user dispatch, high bits", SYS_prctl, EPERM, { 0x10000003b, 1 } },
+	{ "mmap huge pages", SYS_mmap, EPERM, { 0, 2 << 20, 3, 0x40022, ~0ul, 0 } },
+	{ "shmget huge pages", SYS_shmget, EPERM, { 0, 2 << 20, 0x1000006c0 | 04000 } },
+	{ "memfd_create huge pages", SYS_memfd_create, EPERM, { (unsigned long)"m", 8 | 4 } },
+	{ "seccomp listener", SYS_seccomp, EPERM, { 1, 8, 0 } },
+	{ "seccomp listener and more", SYS_seccomp, EPERM, { 1, 0x10000002a, 0 } },
+	{ "TCP_ULP", SYS_setsockopt, ENOPROTOOPT, { 999, 6, 31 } },
+	{ "TCP_ULP high bits", SYS_setsockopt, ENOPROTOOPT, { 999, 0x100000006, 0x10000001f } },
+	{ "sendto MSG_OOB", SYS_sendto, EOPNOTSUPP, { 999, 0, 0, 1 } },
+	{ "sendmsg MSG_OOB", SYS_sendmsg, EOPNOTSUPP, { 999, 0, 0x41 } },
+	{ "sendmmsg MSG_OOB", SYS_sendmmsg, EOPNOTSUPP, { 999, 0, 0, 1 } },
 };
 
 /* Not in our allow-list, though a custom profile may give them back. */
@@ -159,6 +169,10 @@ static const struct call ALLOWED[] = {
 	{ "TCP", SYS_socket, 0, { AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0 } },
 	{ "unix", SYS_socket, 0, { AF_UNIX, SOCK_SEQPACKET, 0 } },
 	{ "rt_sigaction read", SYS_rt_sigaction, 0, { SIGSYS, 0, 0, 8 } },
+	{ "seccomp", SYS_seccomp, EFAULT, { 1, 0, 0 } },
+	{ "TCP_NODELAY", SYS_setsockopt, EBADF, { 999, 6, 1 } },
+	{ "sendto", SYS_sendto, EBADF, { 999, 0, 0, 0x4000 } },
+	{ "sendmsg", SYS_sendmsg, EBADF, { 999, 0, 0x4000 } },
 };
 
 /* What the kernel says to these depends on its settings, but the filter does not say EPERM. */

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "record/entry.h"
+
+#include "base/cleanup.h"
+#include "base/utf8.h"
+
+#include <inttypes.h>
+#include <sodium.h>
+#include <string.h>
+
+#define SCRIPT        "script"
+#define SCRIPT_BASE64 "script_base64" /* bytes that are no text */
+
+enum kind { NUMBER, TEXT, JSON };
+
+/* In the order in which they are printed. */
+static const struct field {
+	const char *name;
+	unsigned int parts;
+	enum kind kind;
+	size_t at;
+	int64_t min, max; /* of a number */
+	bool needed;      /* of a text */
+} FIELDS[] = {
+#define N(field, parts, min, max)                                                                  \
+	{                                                                                          \
+#field, parts, NUMBER, offsetof(struct bj_entry, field), min, max, false           \
+	}
+#define T(field, parts, needed)                                                                    \
+	{                                                                                          \
+#field, parts, TEXT, offsetof(struct bj_entry, field), 0, 0, needed                \
+	}
+#define J(field, parts)                                                                            \
+	{                                                                                          \
+#field, parts, JSON, offsetof(struct bj_entry, field), 0, 0, false                 \
+	}
+#define BOTH (BJ_ENTRY_BEGIN | BJ_ENTRY_END)
+	N(parts, BOTH, BJ_ENTRY_BEGIN, BOTH),
+	T(id, BOTH, true),
+	N(backend, BOTH, 0, BJ_BACKEND_DIRECT),
+	N(approval, BOTH, 0, BJ_DECISION_EXPIRED),
+	T(approver, BOTH, false),
+	N(created_us, BJ_ENTRY_BEGIN, 1, INT64_MAX / 2),
+	N(started_ms, BJ_ENTRY_BEGIN, 0, INT64_MAX / 2),
+	N(owner, BJ_ENTRY_BEGIN, 0, INT64_MAX),
+	T(tenant, BJ_ENTRY_BEGIN, false),
+	T(actor, BJ_ENTRY_BEGIN, false),
+	T(tool, BJ_ENTRY_BEGIN, false),
+	T(name, BJ_ENTRY_BEGIN, false),
+	T(script_sha256, BJ_ENTRY_BEGIN, true),
+	T(binding, BJ_ENTRY_BEGIN, false),
+	J(limits, BJ_ENTRY_BEGIN),
+	N(through, BJ_ENTRY_BEGIN, 0, BJ_THROUGH_API),
+	N(language, BJ_ENTRY_BEGIN, 0, BJ_LANG_BASH),
+	N(policy, BJ_ENTRY_BEGIN, 0, BJ_POLICY_OFF),
+	N(trusted, BJ_ENTRY_BEGIN, 0, 1),
+	N(risk, BJ_ENTRY_BEGIN, 0, BJ_RISK_CRITICAL),
+	N(effective_risk, BJ_ENTRY_BEGIN, 0, BJ_RISK_CRITICAL),
+	N(state, BJ_ENTRY_BEGIN, BJ_PENDING, BJ_RUNNING),
+	N(cause, BJ_ENTRY_END, 0, BJ_CAUSE_INFRASTRUCTURE),
+	N(exit_code, BJ_ENTRY_END, -1, INT32_MAX),
+	N(signal, BJ_ENTRY_END, 0, INT32_MAX),
+	N(ended_ms, BJ_ENTRY_END, 0, INT64_MAX / 2),
+	N(duration_us, BJ_ENTRY_END, 0, INT64_MAX),
+	N(cpu_us, BJ_ENTRY_END, 0, INT64_MAX),
+	N(peak_memory, BJ_ENTRY_END, 0, INT64_MAX),
+	T(artifact, BJ_ENTRY_END, false),
+	N(artifact_bytes, BJ_ENTRY_END, 0, INT64_MAX),
+	N(runs, BJ_ENTRY_END, 0, 1),
+	N(memory_mib_ms, BJ_ENTRY_END, 0, INT64_MAX),
+	N(output_bytes, BJ_ENTRY_END, 0, INT64_MAX),
+	N(out_bytes, BJ_ENTRY_END, 0, INT64_MAX),
+	N(cost_micros, BJ_ENTRY_END, 0, INT64_MAX),
+	J(result, BJ_ENTRY_END),
+#undef N
+#undef T
+#undef J
+#undef BOTH
+};
+
+static int64_t *number_at(struct bj_entry *e, const struct field *f)
+{
+	return (int64_t *)(void *)((char *)e + f->at);
+}
+
+static const char **text_at(struct bj_entry *e, const struct field *f)
+{
+	return (const char **)(void *)((char *)e + f->at);
+}
+
+/* --- printing --------------------------------------------------------------------------------- */
+
+/* @text is well-formed. Stretches that need no escape are copied as they are. */
+static void put_string(struct bj_buf *b, const char *text, size_t size)
+{
+	size_t from = 0;
+
+	bj_buf_add(b, "\"", 1);
+	for (size_t i = 0; i < size; i++) {
+		const unsigned char c = (unsigned char)text[i];
+
+		if (c >= 0x20 && c != '"' && c != '\\')
+			continue;
+		bj_buf_add(b, text + from, i - from);
+		from = i + 1;
+		if (c < 0x20)
+			bj_buf_printf(b, "\\u%04x", c);
+		else
+			bj_buf_add(b, c == '"' ? "\\\"" : "\\\\", 2);
+	}
+	bj_buf_add(b, text + from, size - from);
+	bj_buf_add(b, "\"", 1);
+}
+
+/* A name may hold any bytes: what is no text is shown as such by whoever reads it anyway. */
+static void put_text(struct bj_buf *b, const char *text)
+{
+	const size_t size = strlen(text);
+	size_t n = 0;
+
+	if (bj_utf8_valid(text, size)) {
+		put_string(b, text, size);
+		return;
+	}
+
+	AUTO_FREE char *good = bj_utf8_repair(text, size, &n);
+
+	put_string(b, good ? good : "?", good ? n : 1);
+}
+
+static void put_field(struct bj_buf *b, const struct bj_entry *e, const struct field *f)
+{
+	struct bj_entry *from = (struct bj_entry *)e; /* only read */
+
+	if (f->kind != NUMBER && !*text_at(from, f))
+		return;
+	bj_buf_add(b, ",\"", 2);
+	bj_buf_puts(b, f->name);
+	bj_buf_add(b, "\":", 2);
+	if (f->kind == NUMBER)
+		bj_buf_printf(b, "%" PRId64, *number_at(from, f));
+	else if (f->kind == TEXT)
+		put_text(b, *text_at(from, f));
+	else
+		bj_buf_puts(b, *text_at(from, f));
+}
+
+static void put_script(struct bj_buf *b, const char *script, size_t size)
+{
+	if (bj_utf8_valid(script, size)) {
+		bj_buf_puts(b, ",\"" SCRIPT "\":");
+		put_string(b, script, size);
+		return;
+	}
+
+	const int variant = sodium_base64_VARIANT_ORIGINAL;
+	const size_t room = sodium_base64_encoded_len(size, variant);
+
+	bj_buf_puts(b, ",\"" SCRIPT_BASE64 "\":\"");
+
+	char *to = bj_buf_reserve(b, room);
+
+	if (!to)
+		return;
+	sodium_bin2base64(to, room, (const unsigned char *)script, size, variant);
+	b->size += room - 1;
+	bj_buf_add(b, "\"", 1);
+}
+
+void bj_entry_print(const struct bj_entry *e, struct bj_buf *ret)
+{
+	bj_buf_puts(ret, "{\"version\":1");
+	for (size_t i = 0; i < BJ_ARRAY_SIZE(FIELDS); i++)
+		if (FIELDS[i].parts & (unsigned int)e->parts)
+			put_field(ret, e, &FIELDS[i]);
+	if (e->script && (e->parts & BJ_ENTRY_END))
+		put_script(ret, e->script, e->script_size);
+	bj_buf_add(ret, "}", 1);
+}
+
+/* --- parsing ---------------------------------------------------------------------------------- */
+
+void bj_entry_done(struct bj_entry *e)
+{
+	for (size_t i = 0; i < BJ_ARRAY_SIZE(e->own); i++)
+		free(e->own[i]);
+	json_decref(e->root);
+	*e = (struct bj_entry){ 0 };
+}
+
+/* A text for the database ends at its first NUL: one in it is not ours. */
+static bool take_text(struct bj_entry *e, const struct field *f, const json_t *value)
+{
+	const char *text = json_string_value(value);
+
+	if (value && (!text || strlen(text) != json_string_length(value)))
+		return false;
+	*text_at(e, f) = text;
+	return text || !f->needed;
+}
+
+static bool take_json(struct bj_entry *e, const struct field *f, const json_t *value, char **own)
+{
+	if (!value)
+		return true;
+	if (!json_is_object(value))
+		return false;
+	*own = json_dumps(value, JSON_COMPACT | JSON_REAL_PRECISION(12));
+	*text_at(e, f) = *own;
+	return *own != NULL;
+}
+
+static bool take_number(struct bj_entry *e, const struct field *f, const json_t *value)
+{
+	const json_int_t n = json_integer_value(value);
+
+	*number_at(e, f) = n;
+	return json_is_integer(value) && n >= f->min && n <= f->max;
+}
+
+static bool take_script(struct bj_entry *e)
+{
+	const json_t *text = json_object_get(e->root, SCRIPT);
+	const json_t *coded = json_object_get(e->root, SCRIPT_BASE64);
+
+	if (json_is_string(text)) {
+		e->script = json_string_value(text);
+		e->script_size = json_string_length(text);
+	}
+	if (!json_is_string(coded))
+		return !coded;
+
+	const size_t size = json_string_length(coded);
+
+	e->own[2] = malloc(size + 1);
+	e->script = e->own[2];
+	return e->own[2] && sodium_base642bin((unsigned char *)e->own[2], size + 1,
+					      json_string_value(coded), size, NULL, &e->script_size,
+					      NULL, sodium_base64_VARIANT_ORIGINAL) == 0;
+}
+
+static bool take_fields(struct bj_entry *e)
+{
+	const json_int_t parts = json_integer_value(json_object_get(e->root, "parts"));
+	size_t own = 0;
+
+	if (parts < BJ_ENTRY_BEGIN || parts > (BJ_ENTRY_BEGIN | BJ_ENTRY_END))
+		return false;
+	for (size_t i = 0; i < BJ_ARRAY_SIZE(FIELDS); i++) {
+		const struct field *f = &FIELDS[i];
+		const json_t *value = json_object_get(e->root, f->name);
+		bool good = true;
+
+		if (!(f->parts & (unsigned int)parts))
+			continue;
+		if (f->kind == NUMBER)
+			good = take_number(e, f, value);
+		else if (f->kind == TEXT)
+			good = take_text(e, f, value);
+		else
+			good = take_json(e, f, value, &e->own[own++]);
+		if (!good)
+			return false;
+	}
+	return !(parts & BJ_ENTRY_END) || take_script(e);
+}
+
+int bj_entry_parse(const char *line, size_t size, struct bj_entry *ret)
+{
+	struct bj_entry e = { .root = json_loadb(line, size,
+						 JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, NULL) };
+	const json_int_t version = json_integer_value(json_object_get(e.root, "version"));
+
+	if (version != 1 || !take_fields(&e) || !e.id[0] || strlen(e.id) > 32) {
+		bj_entry_done(&e);
+		return -BJ_E_INVALID;
+	}
+	*ret = e;
+	return 0;
+}

@@ -1,0 +1,1 @@
+lvremove -f /dev/vg0/data

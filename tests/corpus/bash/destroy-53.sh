@@ -1,0 +1,1 @@
+unlink /etc/passwd

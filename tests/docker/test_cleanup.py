@@ -39,16 +39,18 @@ def kill_all(process):
     process.communicate()
 
 
+@pytest.mark.soak
 @pytest.mark.timeout(1200)
-def test_kill_everything_at_any_moment(jar, record_property):
+def test_kill_everything_at_any_moment(jar, record_property, progress):
     """DS-CLEAN SCRP-06: SIGKILL of all processes of a run, at a random moment; then one sweep."""
     chance = random.Random(7)
-    for _ in range(ROUNDS):
+    for i in range(ROUNDS):
         process = jar.start(SLEEP)
         time.sleep(chance.uniform(0, 0.8))
         kill_all(process)
         jar.gc()
         assert jar.engine.leftovers() == []
+        progress(i + 1, ROUNDS)
     if "BELLJAR_FULL" in os.environ:
         record_property("kills", ROUNDS)
 

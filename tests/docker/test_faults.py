@@ -63,6 +63,9 @@ class Nowhere:
     def __init__(self, url):
         self.url = url
 
+    def containers(self):
+        return []
+
 
 def lone_jar(url, tmp_path):
     return Jar(Nowhere(url), tmp_path)
@@ -177,6 +180,67 @@ def test_cut_and_garbled_streams(tmp_path, stream):
     server.shutdown()
     assert result["status"] == 125 and result["cause"] == "infrastructure", result
     assert result["exit_code"] is None and time.monotonic() - start < 15
+
+
+def scripted(tmp_path, seen=None, created=b'{"Id":"x","Warnings":[]}', attach=b"", state=(200, b"{}")):
+    """An engine that makes containers and answers what it is given: the head of an attach, a description."""
+    def answer(handler):
+        if seen is not None:
+            seen.append((handler.command, handler.path))
+        if "/create" in handler.path:
+            handler.say(201, created)
+        elif "/attach" in handler.path:
+            handler.wfile.write(attach)
+            handler.wfile.flush()
+            if attach == UPGRADED:  # a container that takes its order and says nothing
+                handler.rfile.read1(4096)
+            handler.connection.shutdown(socket.SHUT_WR)
+        elif handler.path.endswith("/json"):
+            handler.say(*state)
+        else:
+            handler.say(204, b"")
+
+    return serve(tmp_path / "s", answer)
+
+
+UPGRADED = b"HTTP/1.1 101 UPGRADED\r\nConnection: Upgrade\r\n\r\n"
+
+
+def test_a_limit_that_the_engine_cannot_enforce(tmp_path):
+    """SCRP-04: the engine makes the container and warns; no script runs in it, and it is removed. Swappiness is
+    no limit: swap itself is off."""
+    for warning, words in (("Your kernel does not support memory limit capabilities", "cannot enforce a limit"),
+                           ("Your kernel does not support memory swappiness", "attach")):
+        seen = []
+        body = json.dumps({"Id": "x", "Warnings": [warning]}).encode()
+        server = scripted(tmp_path, seen, body, b"HTTP/1.1 404 Not Found\r\n\r\n")
+        result = lone_jar(f"unix://{tmp_path}/s", tmp_path).run("print(1)")
+        server.shutdown()
+        (tmp_path / "s").unlink()
+        assert result["status"] == 125 and words in result["error"], result
+        assert ("attach" in str(seen)) == (words == "attach")
+        assert "DELETE" in [method for method, _ in seen]
+
+
+@pytest.mark.parametrize("head, words", [(b"HTTP/1.1 404 Not Found\r\n\r\n", "refused to attach (404)"),
+                                         (b"garbage\r\n\r\n", "refused to attach"), (b"", "broke off while attaching"),
+                                         (b"HTTP/1.1 101 " + b"x" * 5000, "broke off while attaching")])
+def test_no_attach(tmp_path, head, words):
+    """SX-DOCKER: streams that cannot be had are a clear error."""
+    server = scripted(tmp_path, attach=head)
+    result = lone_jar(f"unix://{tmp_path}/s", tmp_path).run("print(1)")
+    server.shutdown()
+    assert result["status"] == 125 and words in result["error"], result
+
+
+@pytest.mark.parametrize("state", [(500, b'{"message":"no"}'), (200, b"nonsense"), (200, b"{}")])
+def test_an_engine_that_cannot_say_how_it_ended(tmp_path, state):
+    """RESULT: no word of the helper and none of the engine: the run is no success, and has no exit status."""
+    server = scripted(tmp_path, attach=UPGRADED, state=state)
+    result = lone_jar(f"unix://{tmp_path}/s", tmp_path).run("print(1)")
+    server.shutdown()
+    assert result["cause"] == "infrastructure" and result["exit_code"] is None, result
+    assert "went away during the run" in result["error"], result
 
 
 def test_engine_dies_during_the_run(jar, tmp_path):

@@ -75,6 +75,7 @@ def bait():
     canaries.close()
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("name", [n for n in CASES if FULL or n in SOME])
 def test_case(jar, bait, tmp_path, name):
     case = {**CASES[name], **DIFFERS.get(name, {})}

@@ -66,6 +66,15 @@ def test_output_before_the_deadline_comes_back(jar):
     assert result["duration_ms"] < 5000
 
 
+@pytest.mark.parametrize("cap, cause", [("1GiB", "timeout"), ("1MiB", "output")])
+def test_a_flood_ends_at_once(jar, cap, cause):
+    """SCRP-07 SX-OUT: the engine answers a kill only when the streams are read to their end, so nobody waits
+    for that answer instead of reading."""
+    result = jar.run("while True: print('x' * 65536)", "--timeout", "1",
+                     env={"BELLJAR_LIMITS_OUTPUT_CAP": cap})
+    assert result["cause"] == cause and result["duration_ms"] < 5000, result["duration_ms"]
+
+
 def test_a_script_cannot_forge_a_result(jar):
     """RESULT: what a script prints, a verdict's or an end's bytes too, is only output."""
     result = jar.run("import sys\nb = sys.stdout.buffer\n"

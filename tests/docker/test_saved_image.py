@@ -74,6 +74,7 @@ def test_a_service_keeps_interpreters_of_the_image(native, saved, tmp_path):
 
 # A build takes half a minute: it is part of `make soak`.
 if "BELLJAR_FULL" in os.environ:
+    @pytest.mark.soak
     def test_build_with_modules(native):
         """DS-SETUP: an image with numpy and pandas from Debian packages by one command."""
         native.image("build", "--name", "data", "--with", "numpy,pandas")

@@ -16,7 +16,7 @@ FULL = os.environ.get("BELLJAR_FULL") == "1"
 BASE_ENV = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
             "LANG": "C.UTF-8"}
 PASSED_ON = ("ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS", "LLVM_PROFILE_FILE", "GCOV_PREFIX",
-             "GCOV_PREFIX_STRIP")
+             "GCOV_PREFIX_STRIP", "GCOV_ERROR_FILE")
 
 
 def environment(**extra):

@@ -56,6 +56,8 @@ class Place:
         return json.loads(done.stdout)
 
     def database(self):
+        """The database, with what the journal holds brought in."""
+        self.history("--limit", "1")
         return sqlite3.connect(self.state / "records/belljar.db", timeout=10)
 
     def artifacts(self):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """APPROVE: a run that may do harm waits for a person; decisions are bound to what was looked at."""
+import json
 import os
 import pty
 import threading
@@ -7,7 +8,8 @@ import time
 
 import pytest
 
-from keeping import AGENT, BELLJAR
+import disks
+from keeping import AGENT, BELLJAR, Place
 
 ASK_OWN = "approval: {rules: [ask through=own, ask through=api]}\n"
 
@@ -119,6 +121,82 @@ def test_what_nobody_decides_expires(place):
     assert service.ask("POST", f"/v1/executions/{run}/approve").status == 409
 
 
+def test_expiry_and_decisions_are_in_the_audit_log(place):
+    """AUDIT, APPROVE: one line for each way a question ends, and each is counted."""
+    service = place.serve("approval: {expire: 1s}\n")
+    late, denied = pend(service, "print(1)"), pend(service, "print(2)")
+    service.ask("POST", f"/v1/executions/{denied}/deny", {"reason": "no"})
+    settle(service, late)
+    lines = [json.loads(x) for x in place.cli("audit", "export").stdout.splitlines()]
+    about = {(x["kind"], x["data"]["run"]) for x in lines if x["kind"].startswith("approval.")}
+    assert about == {("approval.ask", late), ("approval.ask", denied), ("approval.expire", late),
+                     ("approval.deny", denied)}
+    metrics = service.metrics()
+    assert metrics['belljar_denials_total{reason="expired"}'] == 1
+    assert metrics['belljar_denials_total{reason="denied"}'] == 1
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="mounts: run it as root")
+def test_a_decision_that_cannot_be_audited_is_none(tmp_path):
+    """AUDIT, APPROVE: neither in the log nor in the records; the run still waits."""
+    disk = disks.Failing(tmp_path / "disk")
+    place = Place(tmp_path)
+    place.state = disk.top / "state"
+    place.env["BELLJAR_STATE_DIR"] = str(place.state)
+    try:
+        service = place.serve(**disk.env)
+        run = pend(service)
+        for what in ("approve", "deny"):
+            disk.always()
+            assert service.ask("POST", f"/v1/executions/{run}/{what}").status == 500
+            disk.peace()
+            assert service.ask("GET", f"/v1/executions/{run}").json["state"] == "pending"
+        assert service.ask("POST", f"/v1/executions/{run}/approve").status == 200
+        assert settle(service, run)["cause"] == "exited"
+        assert place.cli("audit", "verify").returncode == 0
+    finally:
+        place.stop()
+        disk.close()
+
+
+KEYED = {**AGENT, "Idempotency-Key": "the-same-again"}
+
+
+def test_the_same_request_again_asks_once(place):
+    """APPROVE: an idempotency key brings the run that waits, before and after a restart, and then its
+    result; with another request it is refused."""
+    service = place.serve()
+    first = service.run("print('once')", headers=KEYED)
+    assert (first.status, first.json["state"]) == (202, "pending")
+    run = first.json["id"]
+    for prefer in ({}, {"Prefer": "respond-async"}):
+        again = service.run("print('once')", headers={**KEYED, **prefer})
+        assert (again.status, again.json["id"], again.json["state"]) == (202, run, "pending")
+        assert again.headers["Location"] == f"/v1/executions/{run}"
+    assert service.run("print('other')", headers=KEYED).status == 422
+    assert service.run("print('once')", headers={**AGENT, "Idempotency-Key": "another"}).json["id"] != run
+    service.stop()
+    service = place.serve()
+    assert service.run("print('once')", headers=KEYED).json["id"] == run
+    assert [r["id"] for r in place.history("--state", "pending")].count(run) == 1
+    service.ask("POST", f"/v1/executions/{run}/approve")
+    settle(service, run)
+    for _ in range(2):
+        done = service.run("print('once')", headers=KEYED)
+        assert (done.status, done.json["id"], done.json["stdout"]) == (200, run, "once\n")
+    assert len(place.history("--cause", "exited")) == 1
+
+
+def test_a_denied_request_stays_denied_under_its_key(place):
+    service = place.serve()
+    run = service.run("print(1)", headers=KEYED).json["id"]
+    service.ask("POST", f"/v1/executions/{run}/deny", {"reason": "no"})
+    again = service.run("print(1)", headers=KEYED)
+    assert (again.status, again.json["id"], again.json["cause"]) == (200, run, "denied")
+    for data in place.all_bytes().values():
+        assert b"the-same-again" not in data
+
+
 def test_a_blocking_finding_cannot_be_approved(place):
     """APPROVE: it is rejected at once and nobody is asked."""
     service = place.serve()
@@ -167,6 +245,26 @@ def test_rules_deny_and_allow(place):
     service = place.serve("approval: {rules: [allow through=api risk<=low, deny through=api]}\n")
     answer = service.run("print(1)", headers=AGENT)
     assert answer.json["cause"] == "denied" and "deny through=api" in answer.json["error"]
+
+
+def test_rules_of_the_user_come_before_the_defaults(place):
+    """APPROVE: a rule that is added opens nothing else; one that looks at nothing ends the list."""
+    service = place.serve("approval: {rules: [allow tenant=ci, ask through=own]}\n")
+    for args in (("tenant", "add", "ci"), ("tenant", "add", "dev")):
+        assert place.cli(*args).returncode == 0
+    keys = {name: place.cli("key", "add", "--tenant", name).stdout.strip() for name in ("ci", "dev")}
+
+    def ask(name):
+        return service.run("print(1)", headers={"Authorization": f"Bearer {keys[name]}"}).status
+    assert ask("ci") == 200          # theirs
+    assert ask("dev") == 202         # no rule of theirs: the default holds
+    assert service.run("print(1)").json["cause"] == "denied"  # asked in place, where nobody sits
+    service.stop()
+    service = place.serve("approval: {rules: [ask tenant=ci, allow]}\n")
+    assert (ask("ci"), ask("dev")) == (202, 200)
+    service.stop()
+    service = place.serve("approval: {rules: []}\n")
+    assert (ask("ci"), ask("dev")) == (200, 200)
 
 
 def test_own_run_without_a_terminal_says_how(place):

@@ -11,7 +11,7 @@ import { after, before, describe, test } from "node:test";
 import { startService } from "../harness/service.mjs";
 import { SDK, sdk } from "./build.mjs";
 
-const { Belljar, ConnectionFailed, Problem } = sdk;
+const { ApprovalNeeded, Belljar, ConnectionFailed, Problem } = sdk;
 const FOREVER = "while :; do sleep 0.05; echo on; done";
 let service;
 before(async () => (service = await startService()));
@@ -136,6 +136,31 @@ test("a stream that breaks off is an error", async () => {
 	}, { name: "ConnectionFailed" });
 	assert.deepEqual(seen, ["other", "gap"]);
 	server.close();
+});
+
+// APPROVE: who waits is told so, with and without live output, and hears the end once somebody has decided.
+test("a run that a person must approve", async () => {
+	const asking = await startService({ env: { BELLJAR_APPROVAL_RULES: "ask through=api" } });
+	const jar = new Belljar({ url: asking.url, apiKey: asking.key });
+	try {
+		for (const more of [{}, { onOutput: () => assert.fail("nothing ran") }]) {
+			const error = await jar.run(`print(40 + 2) # ${Object.keys(more)}`, more).then(() => assert.fail("it ran"), (e) => e);
+			assert.ok(error instanceof ApprovalNeeded, String(error));
+			assert.match(error.message, new RegExp(`belljar approve ${error.runId}`));
+			assert.equal((await jar.get(error.runId)).state, "pending");
+			await jar.approve(error.runId);
+			assert.equal((await jar.wait(error.runId)).stdout, "42\n");
+			await assert.rejects(jar.approve(error.runId), (e) => e instanceof Problem && e.status === 409);
+		}
+		const denied = await jar.run("print('never')").then(() => assert.fail("it ran"), (e) => e);
+		await jar.deny(denied.runId, "not today");
+		const end = await jar.get(denied.runId);
+		assert.equal(end.cause, "denied");
+		assert.equal(end.result.decision.reason, "not today");
+		await assert.rejects(jar.approve("0".repeat(32)), (e) => e instanceof Problem && e.kind === "not-found");
+	} finally {
+		await asking.stop();
+	}
 });
 
 test("packed and installed elsewhere it works, with its types", () => {

@@ -62,6 +62,11 @@ def check_event(name, data):
         validate(schema_of("Problem"), data)
     elif name == "sample":
         assert set(data) == {"elapsed_ms", "cpu_ms", "memory_bytes"} and min(data.values()) >= 0
+    elif name in ("ready", "behind"):
+        assert data == {}
+    elif name == "execution":
+        assert set(data) == {"id", "state"}
+        validate(schema_of("State"), data["state"])
     elif name == "state":
         validate(schema_of("State"), data["state"])
     else:

@@ -9,6 +9,7 @@ import signal
 import socket
 import subprocess
 import tempfile
+import time
 
 import pytest
 
@@ -40,8 +41,18 @@ class Answer:
         return json.loads(self.body)
 
 
+def private_env(folder, **more):
+    """What a program of these tests gets to see: nothing of the machine's, and records of its own."""
+    return {"PATH": "/usr/bin:/bin", "HOME": "/nowhere", "BELLJAR_STATE_DIR": f"{folder}/state", **more}
+
+
+SCRATCH = tempfile.TemporaryDirectory(prefix="bj-serve-")
+ENV = private_env(SCRATCH.name)  # for the programs that run beside a service
+
+
 class Service:
-    """`belljar serve` on a random socket; ready when its NOTIFY_SOCKET says so."""
+    """`belljar serve` on a random socket, with a state directory of its own; ready when its
+    NOTIFY_SOCKET says so."""
 
     def __init__(self, *args, config=None, env=None):
         self.folder = tempfile.TemporaryDirectory(prefix="bj-serve-")
@@ -49,20 +60,30 @@ class Service:
         self.config = f"{self.folder.name}/config.yaml"
         self.notes = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         self.notes.bind(f"{self.folder.name}/notify")
-        self.notes.settimeout(20)
+        self.notes.settimeout(0.2)
         pathlib.Path(self.config).write_text(config or "log_level: info\n")
         self.log = open(f"{self.folder.name}/log", "w+")
+        self.env = private_env(self.folder.name)
+        if "state_dir:" in (config or ""):
+            del self.env["BELLJAR_STATE_DIR"]  # the test has one for it
+        self.env.update(env or {})
         self.process = subprocess.Popen(
             [BELLJAR, "serve", "--socket", self.socket, "--config", self.config, *args],
-            env={"PATH": "/usr/bin:/bin", "HOME": "/nowhere", **(env or {}),
-                 "NOTIFY_SOCKET": f"{self.folder.name}/notify"},
+            env={**self.env, "NOTIFY_SOCKET": f"{self.folder.name}/notify"},
             stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log)
 
-    def wait_note(self, word):
-        while True:
-            note = self.notes.recv(4096).decode()
+    def wait_note(self, word, seconds=20):
+        until = time.monotonic() + seconds
+        while time.monotonic() < until:
+            try:
+                note = self.notes.recv(4096).decode()
+            except TimeoutError:
+                if self.process.poll() is None:
+                    continue
+                break  # it says nothing more
             if word in note.split("\n"):
                 return note
+        raise TimeoutError(f"no {word}: {self.said()}")
 
     def ready(self):
         try:

@@ -3,6 +3,7 @@
 import base64
 import socket
 import threading
+import time
 
 import pytest
 
@@ -280,3 +281,72 @@ def test_samples_while_it_runs(service):
     assert [s["cpu_ms"] for s in samples] == sorted(s["cpu_ms"] for s in samples)
     assert 30 << 20 < samples[-1]["memory_bytes"] <= result["usage"]["peak_memory_bytes"] * 1.05
     assert 0 < samples[-1]["cpu_ms"] <= result["usage"]["cpu_ms"] + 50
+
+
+def test_a_run_tells_what_it_used_over_time(serve, tmp_path):
+    """DS-MON: samples in the answer about a run, while it runs, when it has ended, and from the records."""
+    state = {"BELLJAR_STATE_DIR": str(tmp_path / "state")}
+    it = serve(env=state).ready()
+    run = it.start("import time\nx = bytearray(50 << 20)\nuntil = time.time() + 1.2\n"
+                   "while time.time() < until: pass\n", "python")
+    until = time.monotonic() + 20
+    while not (live := it.ask("GET", f"/v1/executions/{run}").json)["samples"]:
+        assert time.monotonic() < until
+    assert live["state"] == "running" and live["result"] is None
+    ended = it.ended(run)
+    samples = ended["samples"]
+    assert len(samples) >= 3 and samples == ended["result"]["usage"]["samples"]
+    for a, b in zip(samples, samples[1:]):
+        assert a["elapsed_ms"] < b["elapsed_ms"] and a["cpu_ms"] <= b["cpu_ms"]
+    assert samples[-1]["memory_bytes"] > 50 << 20 and samples[-1]["cpu_ms"] > 200
+    assert it.run("print(1)").json["usage"].get("samples") is None
+    it.stop()
+    again = serve(env=state).ready()
+    assert again.ask("GET", f"/v1/executions/{run}").json["samples"] == samples
+
+
+def watch(service, headers=None):
+    """The list, live: what is told, event by event, from the first one on."""
+    it = service.events("/v1/events", headers=headers)
+    assert next(it) == ("ready", {})
+    return it
+
+
+def test_the_list_is_told_live(service):
+    """DS-MON: whoever watches the list hears of a run that comes, begins and ends, at once."""
+    heard = watch(service)
+    run = service.start("echo hi")
+    states = [next(heard) for _ in range(3)]
+    assert states == [("execution", {"id": run, "state": s}) for s in ("queued", "running", "finished")]
+    heard.close()
+
+
+def test_watchers_are_bounded_and_leave_room_when_they_go(serve):
+    service = serve().ready()
+    watchers = [watch(service) for _ in range(64)]
+    answer = service.ask("GET", "/v1/events")
+    assert answer.status == 503 and "64 watch" in answer.json["detail"]
+    for it in watchers:
+        it.close()
+    deadline = time.monotonic() + 10
+    while True:  # the service sees that they left without writing to them
+        conn = service.connect()
+        conn.request("GET", "/v1/events")
+        response = conn.getresponse()
+        if response.status == 200 or time.monotonic() > deadline:
+            break
+        response.read()
+        conn.close()
+        time.sleep(0.05)
+    assert response.status == 200
+    conn.close()
+
+
+def test_a_service_that_stops_does_not_wait_for_watchers(serve):
+    service = serve().ready()
+    heard = watch(service)
+    began = time.monotonic()
+    service.process.terminate()
+    assert list(heard) == []
+    assert service.process.wait(10) == 0
+    assert time.monotonic() - began < 2.5

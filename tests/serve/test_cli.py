@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from serving import BELLJAR
+from serving import BELLJAR, ENV
 
 SCRIPTS = {
     "hello": ("python", "print('hi')", []),
@@ -27,7 +27,7 @@ SCRIPTS = {
 
 
 def cli(service, *args, data=None, **kwargs):
-    env = {"PATH": "/usr/bin:/bin", "HOME": "/nowhere"}
+    env = dict(ENV)
     if service:
         env["BELLJAR_SERVE_SOCKET"] = service.socket
     return subprocess.run([BELLJAR, *args], input=data, capture_output=True, env=env, timeout=60,
@@ -114,7 +114,7 @@ def test_a_service_of_another_user_is_not_used(service, tmp_path):
         assert evil.stdout.readline() == b"up\n"
         done = subprocess.run([BELLJAR, "run", "-l", "bash", "-"], input=b"echo safe",
                               capture_output=True, timeout=60,
-                              env={"HOME": "/nowhere", "BELLJAR_SERVE_SOCKET": path})
+                              env={**ENV, "BELLJAR_SERVE_SOCKET": path})
         assert done.stdout == b"safe\n"
         assert evil.stdout.readline() == b"b''\n"
     finally:
@@ -126,7 +126,7 @@ def start_run(service, tmp_path, text, *flags):
     (tmp_path / "long.sh").write_text(text)
     return subprocess.Popen([BELLJAR, "run", *flags, str(tmp_path / "long.sh")],
                             stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                            env={"HOME": "/nowhere", "BELLJAR_SERVE_SOCKET": service.socket})
+                            env={**ENV, "BELLJAR_SERVE_SOCKET": service.socket})
 
 
 def test_output_is_live_and_ctrl_c_cancels(service, tmp_path):
@@ -181,6 +181,30 @@ def test_ps_kill_and_top(serve):
     assert b"ended already" in done.stderr
     assert b"no run zz" in cli(it, "kill", "zz").stderr
     assert b"more than one" in cli(it, "kill", "").stderr
+
+
+def test_top_shows_what_a_live_run_uses(serve):
+    """SCRP-09: CPU time and memory while it runs, both growing."""
+    it = serve().ready()
+    run = it.start("hold = bytearray(64 << 20)\nwhile True:\n    pass\n", language="python")
+    it.wait_state(run, "running")
+
+    def used():
+        row = next(line.split() for line in cli(it, "top").stdout.decode().splitlines() if run in line)
+        assert row[2] == "running"
+        return [float(word) if word != "-" else 0 for word in row[5:7]]
+
+    wait_for(lambda: used()[1] > 64)
+    before = used()[0]
+    wait_for(lambda: used()[0] > before > 0)
+    assert cli(it, "kill", run).returncode == 0
+
+
+def wait_for(check):
+    until = time.monotonic() + 20
+    while not check():
+        assert time.monotonic() < until
+        time.sleep(0.1)
 
 
 @pytest.mark.parametrize("verb", [["ps"], ["kill", "x"], ["top"]])

@@ -13,7 +13,7 @@ import time
 
 import pytest
 
-from serving import BELLJAR, TOP
+from serving import BELLJAR, ENV, TOP
 
 KEY = "a-key-that-is-long-enough"
 
@@ -114,7 +114,7 @@ def test_a_weak_key_is_refused_and_not_shown(serve, key):
 
 def test_the_key_is_not_shown_by_config():
     done = subprocess.run([BELLJAR, "config", "--show"], capture_output=True, text=True, check=True,
-                          env={"HOME": "/nowhere", "BELLJAR_SERVE_API_KEY": KEY})
+                          env={**ENV, "BELLJAR_SERVE_API_KEY": KEY})
     assert KEY not in done.stdout
     assert "(hidden)" in done.stdout
 
@@ -142,6 +142,8 @@ def test_tcp_with_a_key(serve, tmp_path, source):
     assert get("/readyz", {"Authorization": "Bearer " + KEY}) == 200
     assert get("/readyz", {"X-API-Key": KEY}) == 200
     assert it.ask("GET", "/readyz").status == 200
+    # The umask of the tests lets everybody read the file.
+    assert ("chmod o= it" in it.said()) == (source == "file")
 
 
 # --- hostile clients -------------------------------------------------------------------------

@@ -193,10 +193,10 @@ def test_check_finds_and_does_not_run(service):
 def test_same_result_as_the_command_line(service):
     """RESULT: one shape everywhere."""
     import subprocess
-    from serving import BELLJAR
+    from serving import BELLJAR, ENV
     done = subprocess.run([BELLJAR, "run", "--no-service", "--json", "-l", "python", "-"],
                           input=b"print(1)", capture_output=True, check=True,
-                          env={"PATH": "/usr/bin:/bin", "HOME": "/nowhere"})
+                          env=dict(ENV))
     local, remote = json.loads(done.stdout), service.run("print(1)").json
 
     def shape(node):

@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from serving import BELLJAR, TOP, Service
+from serving import BELLJAR, ENV, TOP, Service
 
 
 def alive(pid):
@@ -51,7 +51,7 @@ def test_a_stale_socket_is_replaced(serve):
     it.process.wait()
     assert os.path.exists(it.socket)
     again = subprocess.Popen([BELLJAR, "serve", "--socket", it.socket],
-                             env={"HOME": "/nowhere", "NOTIFY_SOCKET": f"{it.folder.name}/notify"},
+                             env={**ENV, "NOTIFY_SOCKET": f"{it.folder.name}/notify"},
                              stderr=subprocess.DEVNULL)
     try:
         it.wait_note("READY=1")
@@ -64,7 +64,7 @@ def test_a_stale_socket_is_replaced(serve):
 
 def test_two_services_on_one_path_are_refused(service):
     done = subprocess.run([BELLJAR, "serve", "--socket", service.socket], capture_output=True,
-                          text=True, env={"HOME": "/nowhere"}, timeout=20)
+                          text=True, env=ENV, timeout=20)
     assert done.returncode == 125
     assert "another service" in done.stderr
     assert service.run("echo 1", "bash").status == 200
@@ -74,7 +74,7 @@ def test_what_is_no_socket_is_left_alone(serve, tmp_path):
     path = tmp_path / "file"
     path.write_text("precious")
     done = subprocess.run([BELLJAR, "serve", "--socket", str(path)], capture_output=True,
-                          text=True, env={"HOME": "/nowhere"}, timeout=20)
+                          text=True, env=ENV, timeout=20)
     assert done.returncode == 125
     assert path.read_text() == "precious"
 
@@ -85,7 +85,7 @@ def test_a_socket_somebody_listens_on_is_left_alone(tmp_path):
         other.bind(path)
         other.listen()
         done = subprocess.run([BELLJAR, "serve", "--socket", path], capture_output=True, text=True,
-                              env={"HOME": "/nowhere"}, timeout=20)
+                              env=ENV, timeout=20)
     assert done.returncode == 125
     assert "listens" in done.stderr
 
@@ -101,7 +101,7 @@ def test_a_socket_somebody_listens_on_is_left_alone(tmp_path):
 def test_wrong_arguments(args, words, tmp_path):
     done = subprocess.run([BELLJAR, "serve", "--socket", str(tmp_path / "s"), *args],
                           capture_output=True, text=True, timeout=20,
-                          env={"HOME": "/nowhere", "BELLJAR_SERVE_API_KEY": "x" * 20})
+                          env={**ENV, "BELLJAR_SERVE_API_KEY": "x" * 20})
     assert done.returncode == 125
     assert words in done.stderr
     assert done.stderr.count("\n") == 1
@@ -268,7 +268,7 @@ def test_socket_activation(tmp_path):
     notes.settimeout(20)
     process = subprocess.Popen(
         ["/usr/bin/python3", "-c", ACTIVATE, path, BELLJAR, "serve"],
-        env={"HOME": "/nowhere", "NOTIFY_SOCKET": str(tmp_path / "notify")})
+        env={**ENV, "NOTIFY_SOCKET": str(tmp_path / "notify")})
     try:
         assert b"READY=1" in notes.recv(1000)
         it = Service.__new__(Service)
@@ -283,9 +283,9 @@ def test_socket_activation(tmp_path):
 
 def test_activation_by_systemd_itself(tmp_path):
     path = str(tmp_path / "by-systemd.sock")
-    process = subprocess.Popen(["systemd-socket-activate", "--listen", path, BELLJAR, "serve"],
-                               env={"HOME": "/nowhere", "PATH": "/usr/bin:/bin"},
-                               stderr=subprocess.DEVNULL)
+    process = subprocess.Popen(["systemd-socket-activate", "-E",
+                                f"BELLJAR_STATE_DIR={ENV['BELLJAR_STATE_DIR']}",
+                                "--listen", path, BELLJAR, "serve"], env=ENV, stderr=subprocess.DEVNULL)
     try:
         wait_until(lambda: os.path.exists(path))
         it = Service.__new__(Service)
@@ -304,7 +304,7 @@ def test_sockets_passed_to_another_process_are_not_taken(serve):
 def test_passed_descriptors_that_do_not_listen_are_refused(tmp_path):
     code = ACTIVATE.replace("s.listen(50)", "pass")
     done = subprocess.run(["/usr/bin/python3", "-c", code, str(tmp_path / "s"), BELLJAR, "serve"],
-                          capture_output=True, text=True, env={"HOME": "/nowhere"}, timeout=20)
+                          capture_output=True, text=True, env=ENV, timeout=20)
     assert done.returncode == 125
     assert "no listening socket" in done.stderr
 
@@ -329,9 +329,11 @@ def test_other_backends_are_served(serve):
     assert it.run("echo", "bash", backend="direct").status == 403
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="needs root to become somebody else")
-def test_an_ordinary_user_has_a_service_of_their_own(tmp_path_factory):
-    """SX-LOCAL: no root needed; the socket stands in $XDG_RUNTIME_DIR."""
+@pytest.fixture
+def own_service(tmp_path_factory):
+    """A service of an ordinary user on a machine that delegates no cgroup: (service, environment, who)."""
+    if os.geteuid() != 0:
+        pytest.skip("needs root to become somebody else")
     runtime = tmp_path_factory.mktemp("run")
     for folder in (runtime, runtime.parent, runtime.parent.parent):
         os.chmod(folder, 0o755)
@@ -346,11 +348,33 @@ def test_an_ordinary_user_has_a_service_of_their_own(tmp_path_factory):
         it = Service.__new__(Service)
         it.socket = str(runtime / "belljar/belljar.sock")
         wait_until(lambda: os.path.exists(it.socket))
-        assert it.run("echo mine", "bash").json["stdout"] == "mine\n"
-        done = subprocess.run([BELLJAR, "run", "-l", "bash", "-"], input=b"echo yours", **who,
-                              env=env, capture_output=True, timeout=60)
-        assert (done.returncode, done.stdout) == (0, b"yours\n")
-        assert it.metrics()['belljar_runs_total{backend="native",cause="exited"}'] == 2
+        yield it, env, who
     finally:
         process.terminate()
         assert process.wait(20) == 0
+
+
+def test_an_ordinary_user_has_a_service_of_their_own(own_service):
+    """SX-LOCAL: no root needed; the socket stands in $XDG_RUNTIME_DIR."""
+    it, env, who = own_service
+    assert it.run("echo mine", "bash").json["stdout"] == "mine\n"
+    done = subprocess.run([BELLJAR, "run", "-l", "bash", "-"], input=b"echo yours", **who,
+                          env=env, capture_output=True, timeout=60)
+    assert (done.returncode, done.stdout) == (0, b"yours\n")
+    assert it.metrics()['belljar_runs_total{backend="native",cause="exited"}'] == 2
+
+
+@pytest.mark.parametrize("language, script, said", [
+    ("python", "import resource\nprint(*resource.getrlimit(resource.RLIMIT_CPU))", "8 8\n"),
+    ("bash", "ulimit -S -t; ulimit -H -t", "8\n8\n")])
+def test_without_cgroups_what_waited_has_its_cpu_time(own_service, language, script, said):
+    """SCRP-04: also an interpreter that was started before anybody knew its script's deadline."""
+    it = own_service[0]
+    results = []
+
+    def warm():
+        results.append(it.run(script, language, timeout=7).json)
+        return results[-1]["meta"]["warm"]
+
+    wait_until(warm)
+    assert {r["stdout"] for r in results} == {said}, results

@@ -201,7 +201,7 @@ def test_a_tenant_sees_its_own_runs_and_sessions_only(serve, tmp_path):
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     service = serve(config=f"state_dir: {tmp_path}\nserve: {{listen: '127.0.0.1:{port}', "
-                           "api_key: a-master-key-of-the-tests}\n").ready()
+                           "api_key: a-master-key-of-the-tests}\nstore_code: always\n").ready()
     keys = {}
     for name in ("red", "blue"):
         subprocess.run([BELLJAR, "tenant", "add", name, "-c", service.config], check=True, capture_output=True)
@@ -223,8 +223,35 @@ def test_a_tenant_sees_its_own_runs_and_sessions_only(serve, tmp_path):
     assert "red" in say("red", read, opened["red"]).body.decode()
     assert code(say("blue", read, opened["blue"])) == -32002
     assert say("blue", request("resources/list"), opened["blue"]).json["result"]["resources"] == []
-    assert len(say("red", request("resources/list"), opened["red"]).json["result"]["resources"]) == 1
+    assert {r["uri"].rpartition("/")[2] for r in say("red", request("resources/list"), opened["red"]).json["result"]["resources"]} == {
+        run, "result.json", "script"}
     assert say("blue", request("ping"), opened["red"]).status == 404  # not their session
+    for rest in ("/artifacts", "/artifacts/result.json"):
+        read = request("resources/read", {"uri": f"belljar://executions/{run}{rest}"})
+        assert "print('red')" in say("red", read, opened["red"]).body.decode() or not rest.endswith("json")
+        assert say("red", read, opened["red"]).json["result"]["contents"]
+        assert code(say("blue", read, opened["blue"])) == -32002
+    for name, more in (("list_artifacts", {}), ("read_artifact", {"name": "result.json"})):
+        ask = request("tools/call", {"name": name, "arguments": {"id": run, **more}})
+        assert events(say("red", ask, opened["red"]))[-1]["result"]["isError"] is False
+        refused = events(say("blue", ask, opened["blue"]))[-1]["result"]
+        assert refused["isError"] is True and "there is no run" in refused["content"][0]["text"]
+
+
+def test_artifacts_through_tools_over_http(serve, tmp_path):
+    """SX-OUT: what a run left, over plain HTTP and the stateless MCP."""
+    service = serve(config=f"state_dir: {tmp_path}\nartifacts: {{files: true}}\n").ready()
+    left = service.ask("POST", "/v1/tools/run_python_code", {"code": "open('out/a.txt', 'w').write('left')"}).json
+    run = left["result"]["id"]
+    listed = service.ask("POST", "/v1/tools/list_artifacts", {"id": run}).json
+    assert {"name": "files/a.txt", "bytes": 4} in listed["result"]["artifacts"] and "files/a.txt: 4 bytes" in listed["text"]
+    part = service.ask("POST", "/v1/tools/read_artifact", {"id": run, "name": "files/a.txt", "offset": 1}).json
+    assert part["result"] == {"name": "files/a.txt", "offset": 1, "bytes": 4, "more": False, "text": "eft"}
+    assert service.ask("POST", "/v1/tools/read_artifact", {"id": run, "name": "none"}).status == 400
+    uri = f"belljar://executions/{run}/artifacts/files/a.txt"
+    result = stateless(service, "resources/read", {"uri": uri}).json["result"]
+    assert result["contents"][0]["text"] == "left" and result["cacheScope"] == "private"
+    assert code(stateless(service, "resources/read", {"uri": uri + "x"})) == -32602
 
 
 # --- hostile messages ------------------------------------------------------------------------------

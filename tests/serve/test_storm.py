@@ -115,20 +115,24 @@ def find_victim(service, victim):
         return None
 
 
+@pytest.mark.soak
 @pytest.mark.skipif(os.geteuid() != 0, reason="sees the namespaces of others")
 @pytest.mark.parametrize("victim", ["front", "launcher", "zygote"])
-def test_sudden_death_under_load(serve, victim):
+def test_sudden_death_under_load(serve, victim, record_property, progress):
     """DS-CLEAN: no wrong result, no answer without its run, no jar left, back in service by itself."""
     service = serve(config=SETTINGS).ready()
     clients = Clients(service, 6)
     seen = set()
-    for _ in range(20 if FULL else 3):
+    rounds = 20 if FULL else 3
+    for i in range(rounds):
+        progress(i, rounds)
         served = clients.statuses.get(200, 0)
         wait_until(lambda: clients.statuses.get(200, 0) > served + 5, 60)
         seen |= tree(service.process.pid)
         pids = []
         wait_until(lambda: pids.append(find_victim(service, victim)) or pids[-1])
         os.kill(pids[-1], signal.SIGKILL)
+    record_property("kills", rounds)
     served = clients.statuses.get(200, 0)
     wait_until(lambda: clients.statuses.get(200, 0) > served + 10, 60)
     clients.end()
@@ -139,6 +143,7 @@ def test_sudden_death_under_load(serve, victim):
     wait_until(lambda: not any(alive(pid) for pid in seen - keep))
 
 
+@pytest.mark.soak
 @pytest.mark.timeout(400)
 def test_five_hundred_clients(serve, record_property):
     """DS-PAR: every request is answered or refused properly, none hangs."""
@@ -156,22 +161,24 @@ def test_five_hundred_clients(serve, record_property):
 
 # --- long use ---------------------------------------------------------------------------------
 
-# (language, script, cause, weight): good ones and hostile ones.
+# (language, script, cause, weight): good ones and hostile ones. What burns a whole CPU is rare, or nothing else
+# would run.
 MIX = [
-    ("python", "print(sum(range(1000)))", "exited", 10),
-    ("python", "import json, re\nprint(json.dumps({'a': re.sub('x', 'y', 'xx')}))", "exited", 8),
-    ("bash", "for i in 1 2 3; do echo $i; done | wc -l", "exited", 8),
-    ("python", "raise ValueError('no')", "exited", 4),
-    ("python", "import os\nfor i in range(50):\n    if os.fork() == 0: os._exit(0)\n", "exited", 1),
-    ("python", "open('/tmp/f', 'wb').write(bytes(1 << 20))\nprint(open('/etc/shadow').read())", "exited", 2),
-    ("bash", "(sleep 60 &) ; (setsid sleep 60 &); echo out", "exited", 2),
-    ("python", "import os, signal\nos.kill(os.getpid(), signal.SIGKILL)", "signal", 2),
-    ("python", "x = bytearray(128 << 20)", "oom", 1),
+    ("python", "print(sum(range(1000)))", "exited", 100),
+    ("python", "import json, re\nprint(json.dumps({'a': re.sub('x', 'y', 'xx')}))", "exited", 80),
+    ("bash", "for i in 1 2 3; do echo $i; done | wc -l", "exited", 80),
+    ("python", "raise ValueError('no')", "exited", 40),
+    ("python", "import os\nfor i in range(50):\n    if os.fork() == 0: os._exit(0)\n", "exited", 4),
+    ("python", "open('/tmp/f', 'wb').write(bytes(1 << 20))\nprint(open('/etc/shadow').read())", "exited", 20),
+    ("bash", "(sleep 60 &) ; (setsid sleep 60 &); echo out", "exited", 20),
+    ("python", "import os, signal\nos.kill(os.getpid(), signal.SIGKILL)", "signal", 20),
+    ("python", "x = bytearray(128 << 20)", "oom", 4),
     ("bash", "exec 2>/dev/null; f() { f | f & }; f; sleep 9", "pids", 1),
     ("python", "while True: print('x' * 100000)", "output", 1),
-    ("python", "def f(:", "rejected", 2),
-    ("python", "while True: pass", "timeout", 1),
+    ("python", "def f(:", "rejected", 20),
+    ("python", "while True: pass", "timeout", 2),
 ]
+CLIENTS = 12
 
 
 def measure(service):
@@ -184,20 +191,40 @@ def measure(service):
     return found
 
 
-def one_of_the_mix(service, source):
-    language, script, cause, _ = source.choices(MIX, [row[3] for row in MIX])[0]
+def run_one(conn, row):
+    """Ask for one run of the mix; what is wrong with the answer, or None."""
+    language, script, cause, _ = row
     body = {"script": script, "language": language, "timeout": 0.5 if cause == "timeout" else 60}
     if cause == "oom":
         body["memory"] = "64MiB"
-    conn = service.connect(timeout=120)
     conn.request("POST", "/v1/executions", json.dumps(body), {"Content-Type": "application/json"})
     answer = conn.getresponse()
     result = json.loads(answer.read())
-    conn.close()
     # What eats memory may be ended by Python itself.
     if answer.status != 200 or result["cause"] not in (cause, "exited" if cause == "oom" else cause):
         return (cause, answer.status, result)
     return None
+
+
+def run_mix(service, rows, progress):
+    """Run them all, many clients at once; each takes a new connection now and then. What went wrong."""
+    left, total, lock, bad = list(rows), len(rows), threading.Lock(), []
+
+    def client():
+        while True:
+            with lock:
+                mine, left[:] = left[-20:], left[:-20]
+                progress(total - len(left), total)
+            if not mine:
+                return
+            conn = service.connect(timeout=120)
+            bad.extend(filter(None, [run_one(conn, row) for row in mine]))
+            conn.close()
+
+    with concurrent.futures.ThreadPoolExecutor(CLIENTS) as pool:
+        for future in [pool.submit(client) for _ in range(CLIENTS)]:
+            future.result()
+    return bad
 
 
 def rest(service):
@@ -206,26 +233,29 @@ def rest(service):
     time.sleep(8 if FULL else 2)
 
 
+@pytest.mark.soak
 @pytest.mark.skipif(os.geteuid() != 0, reason="reads the memory of others")
 @pytest.mark.timeout(20000 if FULL else 300)
-def test_soak(serve, record_property):
+def test_soak(serve, record_property, progress):
     """SCRP-06, DS-CLEAN: many runs, good and hostile; memory and descriptors stay flat, nothing is left."""
     count = int(os.environ.get("BELLJAR_SOAK_RUNS", 100_000 if FULL else 250))
     service = serve(config=SETTINGS + "serve: {keep: 50}\nrecord: {enabled: false}\n").ready()
     source = random.Random(7)
-    with concurrent.futures.ThreadPoolExecutor(6) as pool:
-        def go(n):
-            return [bad for bad in pool.map(lambda _: one_of_the_mix(service, source), range(n)) if bad]
-        bad = go(max(count // 10, 60))
-        rest(service)
-        before = measure(service)
-        bad += go(count)
-        rest(service)
-        after = measure(service)
+    rows = source.choices(MIX, [row[3] for row in MIX], k=count)
+    # Every row at least once, however few there are; and some before the first look.
+    bad = run_mix(service, [*MIX, *rows[:max(count // 10, 60)]], progress)
+    rest(service)
+    before = measure(service)
+    begun = time.monotonic()
+    bad += run_mix(service, rows, progress)
+    took = time.monotonic() - begun
+    rest(service)
+    after = measure(service)
     for name, was, now in zip(("front", "launcher"), before, after):
         record_property(f"{name} descriptors", f"{was[0]} then {now[0]}")
         record_property(f"{name} KiB", f"{was[1]} then {now[1]}")
     record_property("runs", count)
+    record_property("runs a second", round(count / took))
     assert not bad, bad[:3]
     (front_fds, front_kib), (launcher_fds, launcher_kib) = after
     assert front_fds <= before[0][0] + 8

@@ -135,7 +135,8 @@ def run_cold(script, tmp_path, language="python"):
     config = tmp_path / "config.yaml"
     config.write_text(SETTINGS)
     done = subprocess.run([BELLJAR, "run", "--no-service", "--json", "--config", config, "--language", language, file],
-                          capture_output=True, timeout=60, stdin=subprocess.DEVNULL)
+                          capture_output=True, timeout=60, stdin=subprocess.DEVNULL,
+                          env={**os.environ, "BELLJAR_STATE_DIR": str(tmp_path / "state")})
     return json.loads(done.stdout)
 
 
@@ -166,6 +167,7 @@ def test_slots_share_no_randomness(warm):
         assert len(set(column)) == len(drawn)
 
 
+@pytest.mark.soak
 def test_scripts_do_not_see_each_other(warm):
     """SCRP-06: what one script leaves, in files, modules, environment or memory, the next has not."""
     script = (
@@ -215,6 +217,24 @@ def test_a_dead_zygote_is_replaced(serve):
     run_warm(service, "print(3)")
     second = find_zygote(service.process.pid)
     assert second and second != first
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="sees the namespaces of others")
+def test_a_zygote_that_hangs_is_replaced(serve):
+    """Whoever waits for it gets a right answer from elsewhere, long before the deadline of a jar."""
+    service = serve(config=SETTINGS).ready()
+    run_warm(service, "print(1)")
+    first = find_zygote(service.process.pid)
+    os.kill(first, signal.SIGSTOP)
+    start = time.monotonic()
+    for i in range(12):
+        answer = service.run(f"print({i})")
+        assert answer.status == 200 and answer.json["stdout"] == f"{i}\n", answer.body
+    assert time.monotonic() - start < 30
+    run_warm(service, "print(3)")
+    second = find_zygote(service.process.pid)
+    assert second and second != first
+    assert not pathlib.Path(f"/proc/{first}").exists()
 
 
 def test_a_burst_beyond_the_slots_is_served(warm):
@@ -299,7 +319,7 @@ def test_the_mark_of_the_last_call_is_only_an_exit(warm):
     """A script that says its end itself has ended, with that code; what it leaves is killed."""
     call = ("import ctypes, os, time\nif os.fork() == 0:\n    time.sleep(%s)\n    print('late', flush=True)\n"
             "    os._exit(0)\nprint('said', flush=True)\n"
-            "ctypes.CDLL(None).syscall(231, ctypes.c_ulong(0x62656c6c << 32 | 5))\nprint('after')\n")
+            "ctypes.CDLL(None).syscall(231, ctypes.c_ulong(0x62656c00 | 5))\nprint('after')\n")
     for sleep in "0", "30":
         result = run_warm(warm, call % sleep)
         assert (result["cause"], result["exit_code"]) == ("exited", 5)

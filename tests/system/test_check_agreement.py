@@ -9,6 +9,8 @@ import subprocess
 import sys
 import warnings
 
+import pytest
+
 TOP = pathlib.Path(__file__).resolve().parents[2]
 BELLJAR = os.environ.get("BELLJAR", str(TOP / "build/src/belljar"))
 FULL = os.environ.get("BELLJAR_FULL") == "1"
@@ -56,6 +58,7 @@ def library():
     return sorted(files, key=lambda f: hashlib.sha256(f.encode()).digest())[:25]
 
 
+@pytest.mark.soak
 def test_the_standard_library_gets_the_verdict_of_compile(record_property):
     """VALD-01: over the host's whole Python library, length limit lifted."""
     files = library()
@@ -105,6 +108,7 @@ def small_sources():
                 continue
 
 
+@pytest.mark.soak
 def test_mutations_that_python_refuses_are_refused_at_the_same_line(tmp_path, record_property):
     """VALD-01: at least 500 of them."""
     rng = random.Random(3)
@@ -223,6 +227,7 @@ def bash_says(path):
     return int(head.split(": line ")[1].split(":")[0]) if ": line " in head else 0
 
 
+@pytest.mark.soak
 def test_bash_scripts_get_the_verdict_of_bash(tmp_path, record_property):
     """VALD-02: at least 200 scripts, valid and not; extglob that a script switches on included."""
     system = system_scripts()

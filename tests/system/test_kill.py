@@ -65,16 +65,19 @@ def sweep(mode, place):
     assert (done.status, done.out) == (0, b"swept\n"), done
 
 
+@pytest.mark.soak
 @pytest.mark.timeout(1200)
 @pytest.mark.parametrize("mode_name", ["root", "rootless"])
-def test_kill_at_random_moments(mode_name, mode_of, place):
+def test_kill_at_random_moments(mode_name, mode_of, place, record_property, progress):
     mode = mode_of(mode_name)
     seed = int(os.environ.get("BELLJAR_SEED", random.SystemRandom().randrange(1 << 32)))
     rng = random.Random(seed)
     print(f"BELLJAR_SEED={seed}")
     snapshot = oracle.Snapshot(homes=[mode.user.home] if mode.user else [])
     before = set(proc.descendants())
-    for i in range(ROUNDS // (1 if mode_name == "root" else 2)):
+    rounds = ROUNDS // (1 if mode_name == "root" else 2)
+    record_property("kills", rounds)
+    for i in range(rounds):
         started = start(mode, place, rng.choice(list(SCRIPTS)))
         # Most interesting things happen in the first 40 ms.
         time.sleep(rng.choice([rng.uniform(0, 0.04), rng.uniform(0, 0.25)]))
@@ -88,6 +91,7 @@ def test_kill_at_random_moments(mode_name, mode_of, place):
             time.sleep(rng.uniform(0, 0.02))
             kill(started.pid)
         end_of(started, before)
+        progress(i + 1, rounds)
     sweep(mode, place)
     snapshot.assert_unchanged()
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`belljar mcp` on standard streams: framing, cancelling, ending. TOOL, SCRP-06."""
+import base64
 import json
 import os
 import signal
@@ -249,3 +250,77 @@ def test_watched_runs_are_told_when_they_end(start):
     run = client.answer(1)["result"]["structuredContent"]["id"]
     client.send(request("resources/read", {"uri": f"belljar://executions/{run}"}, 2))
     assert json.loads(client.answer(2)["result"]["contents"][0]["text"])["stdout"] == "1\n"
+
+
+LEAVES = "open('out/a b.txt', 'w').write('left')\nopen('out/c.bin', 'wb').write(bytes(range(256)))\nopen('out/big', 'w').write('x' * 5000000)"
+
+
+def leave_behind(client):
+    """The id of a run that left three files."""
+    client.send(python(LEAVES, 100))
+    return client.answer(100)["result"]["structuredContent"]["id"]
+
+
+def read(client, uri, number=101):
+    client.send(request("resources/read", {"uri": uri}, number))
+    return client.answer(number)
+
+
+def test_what_runs_left_are_resources(start):
+    """SX-OUT: artifacts are listed with their runs, named by a template, and read as text or bytes."""
+    client = start("artifacts: {files: true}\n").open()
+    run = leave_behind(client)
+    base = f"belljar://executions/{run}/artifacts"
+    client.send(request("resources/list", number=2), request("resources/templates/list", number=3))
+    listed = {r["uri"]: r for r in client.answer(2)["result"]["resources"]}
+    assert listed[f"{base}/files/a%20b.txt"]["size"] == 4
+    assert {f"belljar://executions/{run}", f"{base}/files/c.bin", f"{base}/files/big"} <= set(listed)
+    assert {t["uriTemplate"] for t in client.answer(3)["result"]["resourceTemplates"]} == {
+        "belljar://executions/{id}", "belljar://executions/{id}/artifacts", "belljar://executions/{id}/artifacts/{+name}"}
+    names = json.loads(read(client, base)["result"]["contents"][0]["text"])
+    assert {"name": "files/c.bin", "bytes": 256} in names
+    assert read(client, f"{base}/files/a%20b.txt")["result"]["contents"] == [
+        {"uri": f"{base}/files/a%20b.txt", "mimeType": "text/plain", "text": "left"}]
+    blob = read(client, f"{base}/files/c.bin")["result"]["contents"][0]
+    assert blob["mimeType"] == "application/octet-stream" and base64.b64decode(blob["blob"]) == bytes(range(256))
+    assert "read_artifact" in read(client, f"{base}/files/big")["error"]["message"]
+    client.send(request("completion/complete", {
+        "ref": {"type": "ref/resource", "uri": "belljar://executions/{id}/artifacts/{+name}"},
+        "argument": {"name": "name", "value": "files/c"}, "context": {"arguments": {"id": run}}}, 4))
+    assert client.answer(4)["result"]["completion"]["values"] == ["files/c.bin"]
+
+
+@pytest.mark.parametrize("rest", [
+    "/artifacts/nothing", "/artifacts/", "/artifacts/files%2F..%2Fresult.json", "/artifacts/..%2f..%2fx", "/artifacts/%00",
+    "/artifacts/%zz", "/artifacts/%2", "/artifactsx", "/", "/x", "/artifacts/../result.json"])
+def test_resources_that_are_not_there(start, rest):
+    client = start("artifacts: {files: true}\n").open()
+    run = leave_behind(client)
+    for uri in (f"belljar://executions/{run}{rest}", f"belljar://executions/{'0' * 32}{rest}", f"belljar://executions/{'0' * 900}"):
+        assert read(client, uri)["error"]["code"] == -32002
+
+
+def test_runs_of_earlier_processes_are_read_from_the_store(start):
+    """TOOL: the same store: a run outlives the process that made it."""
+    first = start("store_code: always\n").open()
+    first.send(python("print('kept')"))
+    run = first.answer(1)["result"]["structuredContent"]["id"]
+    assert first.close() == 0
+    second = start("store_code: always\n").open()
+    text = json.loads(read(second, f"belljar://executions/{run}")["result"]["contents"][0]["text"])
+    assert text["id"] == run and text["result"]["stdout"] == "kept\n"
+    kept = json.loads(read(second, f"belljar://executions/{run}/artifacts/result.json")["result"]["contents"][0]["text"])
+    assert kept["result"]["stdout"] == "kept\n"
+
+
+def test_artifact_tools(start):
+    client = start("artifacts: {files: true}\n").open()
+    run = leave_behind(client)
+    client.send(request("tools/call", {"name": "list_artifacts", "arguments": {"id": run}}, 5),
+                request("tools/call", {"name": "read_artifact", "arguments": {"id": run, "name": "files/a b.txt"}}, 6))
+    got = {}
+    while len(got) < 2:
+        message = client.until(lambda m: m.get("id") in (5, 6))
+        got[message["id"]] = message["result"]
+    assert {"name": "files/a b.txt", "bytes": 4} in got[5]["structuredContent"]["artifacts"]
+    assert got[6]["structuredContent"]["text"] == "left" and got[6]["isError"] is False

@@ -55,12 +55,16 @@ def summary(what, late):
             f"p99 {p99:.2f} ms, worst {late[-1]:.2f} ms")
 
 
+@pytest.mark.soak
 @pytest.mark.timeout(600)
-def test_overshoot_as_root_under_load(root, place, load, clean, record_property):
+def test_overshoot_as_root_under_load(root, place, load, clean, record_property, progress):
     script = place / "ticks.sh"
     script.write_text(TICKS)
     # With a quota, which must be lifted for the kill, and without one.
-    late = [overshoot(root, script, "0.5" if i % 2 else "2") for i in range(RUNS)]
+    late = []
+    for i in range(RUNS):
+        late.append(overshoot(root, script, "0.5" if i % 2 else "2"))
+        progress(i + 1, RUNS)
     ran, reaped = [l[0] for l in late], [l[1] for l in late]
     report = summary("last instruction", ran) + "; " + summary("reaped", reaped)
     print(report)

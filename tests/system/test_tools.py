@@ -239,3 +239,44 @@ def test_a_settings_file_goes_along(tmp_path, config):
     entry = json.loads((tmp_path / PLACES["cursor"]).read_text())["mcpServers"]["belljar"]
     assert entry["args"] == ["mcp", "--config", path]
     assert pathlib.Path(entry["command"]).is_absolute()
+
+
+LEAVES = "open('out/a b.txt', 'w').write('left äö')\nopen('out/c.bin', 'wb').write(bytes(range(256)) * 40)"
+
+
+def test_what_a_run_left_is_listed_and_read_in_parts(config):
+    """SX-OUT: files and the full output, on the command line, over calls that share the store."""
+    file = config("artifacts: {files: true}\ntool: {max_text: 4KiB}\n")
+    run = json.loads(call(file, "run_python_code", {"code": LEAVES}, "--json").stdout)["id"]
+    listed = call(file, "list_artifacts", {"id": run})
+    assert listed.returncode == 0 and "files/a b.txt: 9 bytes" in listed.stdout
+    data = json.loads(call(file, "list_artifacts", {"id": run}, "--json").stdout)
+    assert {"name": "files/c.bin", "bytes": 10240} in data["artifacts"]
+    part = json.loads(call(file, "read_artifact", {"id": run, "name": "files/a b.txt"}, "--json").stdout)
+    assert part == {"name": "files/a b.txt", "offset": 0, "bytes": 9, "more": False, "text": "left äö"}
+    offset, parts = 0, 0
+    while True:
+        done = call(file, "read_artifact", {"id": run, "name": "files/c.bin", "offset": offset})
+        first, _, _ = done.stdout.partition("\n")
+        parts += 1
+        assert first.startswith(f"files/c.bin, bytes {offset} to ") and len(done.stdout.encode()) <= 4096
+        offset = int(first.split(" to ")[1].split()[0])
+        if "ask again" not in first:
+            break
+    assert offset == 10240 and parts > 1
+
+
+@pytest.mark.parametrize("name, arguments, words", [
+    ("list_artifacts", {"id": "0" * 32}, "there is no run 0000"), ("list_artifacts", {}, "id is missing"),
+    ("list_artifacts", {"id": "x" * 5000}, "there is no run"),
+    ("read_artifact", {"id": "RUN", "name": "nothing"}, "has no artifact nothing"),
+    ("read_artifact", {"id": "RUN", "name": "../../records/belljar.db"}, "has no artifact"),
+    ("read_artifact", {"id": "RUN", "name": "files/../result.json"}, "has no artifact"),
+    ("read_artifact", {"id": "RUN", "name": "n" * 300}, "longer than 255"),
+    ("read_artifact", {"id": "RUN", "name": "script", "offset": 10 ** 9}, "ends at byte"),
+    ("read_artifact", {"id": "RUN", "name": "script", "offset": -1}, "offset")])
+def test_artifacts_that_are_not_there(config, name, arguments, words):
+    file = config("store_code: always\n")
+    run = json.loads(call(file, "run_python_code", {"code": "print(1)"}, "--json").stdout)["id"]
+    done = call(file, name, {k: run if v == "RUN" else v for k, v in arguments.items()})
+    assert done.returncode == 1 and words in done.stdout

@@ -71,9 +71,36 @@ test("output comes while the script runs, and the list is live", async () => {
 	await closeQuietly(list, assert, house.service.url);
 });
 
+test("the list is told, not asked for: no look at it while nothing happens, and a run shows at once", async () => {
+	const page = await house.visit();
+	const looks = () => page.requests.filter((url) => url.includes("/v1/executions?")).length;
+	const first = await house.service.start("echo first", "bash");
+	await page.locator(`a[href="#/runs/${first}"]`).getByText("succeeded").waitFor();
+	assert.ok(page.requests.some((url) => url.endsWith("/v1/events")));
+	await page.waitForTimeout(500); // nothing must happen from here on: there is no event to wait for
+	const before = looks();
+	await page.waitForTimeout(2500);
+	assert.equal(looks(), before, "it polls");
+	const began = Date.now();
+	const id = await house.service.start("echo second", "bash");
+	await page.locator(`a[href="#/runs/${id}"]`).waitFor({ timeout: 5000 });
+	assert.ok(Date.now() - began < 5000);
+	await closeQuietly(page, assert, house.service.url);
+});
+
+test("a run that waits shows up among the approvals at once", async () => {
+	const other = await openHouse({ env: { BELLJAR_APPROVAL_RULES: "ask through=api" } });
+	const page = await other.visit({ path: "/approvals" });
+	await page.getByText("Nothing waits for a decision.").waitFor();
+	await other.service.start("echo wait", "bash").catch(() => undefined);
+	await page.getByText("echo wait").first().waitFor({ timeout: 4000 });
+	await closeQuietly(page, assert, other.service.url);
+	await other.close();
+});
+
 test("health shows queue and causes", async () => {
 	const page = await house.visit({ path: "/health" });
-	await page.getByText("ready").waitFor();
+	await page.getByText("ready", { exact: true }).waitFor();
 	await page.getByText("Runs by cause").waitFor();
 	assert.deepEqual(await violations(page), []);
 	await shoot(page, "health");

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Clients that speak HTTP badly on purpose, on every door: proper errors, the front lives, memory stays flat. TOOL, DS-MON."""
+import json
+import pathlib
+import socket
+
+import pytest
+
+from test_mcp import BOTH, rss_kib
+
+PATHS = ["/", "", "*", "/v1/executions?state", "/v1/executions?state=&limit=", "/v1/history?before", "/v1/tools?format",
+         "/v1/usage?days", "/mcp", "//", "/%", "/%00", "/v1/executions/%00/events", "/v1/executions/" + "0" * 5000,
+         "/v1/executions/x/artifacts/", "/v1/executions/x/artifacts/..%2f..%2fx"]
+HEADS = [b"", b"Host: \r\n", b"Host: x\r\nHost: y\r\n", b"Host: x\r\nContent-Length: 3\r\n", b"Host: x\r\nContent-Length: -1\r\n",
+         b"Host: x\r\nContent-Length: 99999999999999999999\r\n", b"Host: x\r\nTransfer-Encoding: chunked\r\n",
+         b"Host: x\r\nContent-Type:\r\nAccept:\r\nCookie: =;;=\r\nAuthorization: Bearer\r\n", b"Host: x\r\nCookie: belljar=" + b"x" * 9000 + b"\r\n",
+         b"Host: x\r\nMcp-Session-Id:\r\nMCP-Protocol-Version:\r\nMcp-Method:\r\nLast-Event-ID: -1-x\r\n", b": x\r\n", b"\xff\xfe: \x00\r\n"]
+BODIES = {
+    "deep array": b"[" * 100000, "deep object": b'{"a":' * 100000, "twice": b'{"script":"1","script":"2","language":"bash"}',
+    "huge number": b'{"script":1' + b"0" * 10000 + b"}", "latin-1": '{"script":"ä","language":"bash"}'.encode("latin-1"),
+    "utf-16": '{"script":"1","language":"bash"}'.encode("utf-16"), "surrogate": b'{"script":"\\ud800","language":"bash"}',
+    "overlong": b'{"script":"\xc0\xaf","language":"bash"}', "NUL": b'{"script":"a\x00b"}', "bom": b"\xef\xbb\xbf{}",
+    "huge key": b'{"' + b"k" * 500000 + b'":1}', "not an object": b"3", "nothing": b"", "NaN": b'{"script":NaN}'}
+POSTS = ["/v1/executions", "/v1/check", "/v1/tools/run_python_code", "/v1/tools/read_artifact", "/mcp", "/v1/keys",
+         "/v1/executions/x/approve", "/v1/executions/x/deny"]
+
+
+def front(service):
+    """The process that answers, and its memory."""
+    return next(pid for pid in service.processes() if "MHD" in threads(pid))
+
+
+def threads(pid):
+    try:
+        return " ".join(p.read_text().strip() for p in pathlib.Path(f"/proc/{pid}/task").glob("*/comm"))
+    except OSError:
+        return ""
+
+
+def raw(service, data, half=True):
+    with socket.socket(socket.AF_UNIX) as conn:
+        conn.settimeout(20)
+        conn.connect(service.socket)
+        got = b""
+        try:
+            conn.sendall(data)
+            if half:
+                conn.shutdown(socket.SHUT_WR)
+            while True:
+                part = conn.recv(65536)
+                if not part:
+                    return got
+                got += part
+        except (ConnectionResetError, BrokenPipeError):
+            return got
+
+
+@pytest.mark.parametrize("method", ["GET", "POST", "", "HEAD", "OPTIONS", "G\0T", "x" * 5000])
+@pytest.mark.parametrize("version", [" HTTP/1.1", " HTTP/1.0", "", " HTTP/9.9", " "])
+def test_request_lines_and_headers(service, method, version):
+    """Without headers, without Host, in old versions, half-closed: an answer or a closed connection, and the same front."""
+    before = service.processes()
+    for path in PATHS:
+        for head in HEADS:
+            answer = raw(service, f"{method} {path}{version}\r\n".encode() + head + b"\r\n")
+            assert not answer or answer.startswith(b"HTTP/1.1 "), (path, head, answer[:80])
+    assert service.processes() == before
+    assert service.ask("GET", "/healthz").status == 200
+
+
+@pytest.mark.parametrize("path", POSTS)
+@pytest.mark.parametrize("what", BODIES)
+def test_bodies(service, path, what):
+    answer = service.ask("POST", path, BODIES[what], BOTH)
+    assert 400 <= answer.status < 500 or (what == "nothing" and answer.status in (200, 404)), answer.body[:200]
+    assert json.loads(answer.body)
+
+
+@pytest.mark.parametrize("cut", [1, 20, 60, 120, 200])
+def test_requests_that_break_off(service, cut):
+    """Cut anywhere, by closing or by half-closing: nothing hangs, nothing dies."""
+    whole = (b"POST /v1/executions HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n"
+             + b'{"script": "echo 1", "language": "bash"}' + b" " * 60)
+    before = service.processes()
+    for half in (True, False):
+        for _ in range(20):
+            if half:
+                raw(service, whole[:cut])
+            else:
+                with socket.socket(socket.AF_UNIX) as conn:
+                    conn.connect(service.socket)
+                    conn.sendall(whole[:cut])
+    assert service.processes() == before
+    assert service.run("echo 2", "bash").json["stdout"] == "2\n"
+
+
+def test_memory_stays_flat(service):
+    """The same rubbish a few hundred times more costs nothing that stays."""
+    pid = front(service)
+
+    def storm(times):
+        for _ in range(times):
+            for path in ("/v1/executions", "/mcp", "/v1/check"):
+                for what in ("deep array", "huge key", "twice", "utf-16"):
+                    service.ask("POST", path, BODIES[what], BOTH)
+            raw(service, b"POST /mcp HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\n{")
+
+    storm(10)
+    before = rss_kib(pid)
+    storm(25)
+    assert front(service) == pid
+    assert rss_kib(pid) < before + 8 * 1024

@@ -91,12 +91,12 @@ bench:
 	@$(MAKE) --no-print-directory build
 	@bench/run build/src/belljar
 
-## make soak      the long tests with their full counts; writes docs/soak.md
+## make soak      the long tests with their full counts; writes docs/soak.md (SOAK="unit serve": only these stages)
 soak:
 	@$(SETUP) build test docker
 	$(call configure,build-test,-Dfaults=true)
 	@$(NINJA) -C build-test
-	@tools/soak build-test
+	@tools/soak build-test $(SOAK)
 
 ## make install   install below PREFIX (/usr/local); DESTDIR is understood
 install:

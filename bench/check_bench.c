@@ -275,6 +275,7 @@ int main(int argc, char **argv)
 	struct bj_err err = { 0 };
 	const uint64_t start = cpu_now();
 
+	bj_check_keep_memory();
 	if (bj_checker_new(NULL, &checker, &err) < 0) {
 		fprintf(stderr, "check_bench: %s\n", err.msg);
 		return 1;

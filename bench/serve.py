@@ -46,7 +46,7 @@ class Service:
         notes.settimeout(30)
         self.process = subprocess.Popen(
             [self.belljar, "serve", "--socket", self.socket, "--config", config],
-            env={**os.environ, "NOTIFY_SOCKET": f"{self.folder}/notify"})
+            env={**os.environ, "BELLJAR_STATE_DIR": f"{self.folder}/state", "NOTIFY_SOCKET": f"{self.folder}/notify"})
         self.stack.callback(self.stop)
         while "READY=1" not in notes.recv(4096).decode():
             pass

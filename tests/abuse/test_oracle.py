@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The oracle sees what a run could leave: a test that could not fail would prove nothing."""
 import ctypes
+import fcntl
 import os
 import secrets
 import socket
+import struct
 import subprocess
 
 import oracle
@@ -77,6 +79,22 @@ def test_sees_a_state_directory():
         assert kinds(snapshot) == {"file"}
     finally:
         os.rmdir("/run/belljar-" + NAME)
+
+
+def test_sees_claims_that_nobody_holds():
+    """The file of claims stays while another belljar uses it, and no longer."""
+    snapshot = oracle.Snapshot()
+    place = "/run/belljar-" + NAME
+    os.mkdir(place)
+    with open(place + "/uids", "wb") as f:
+        try:
+            assert ("file", place + "/uids") in snapshot.extra()
+            fcntl.fcntl(f, fcntl.F_OFD_SETLK, struct.pack("hhqqi4x", fcntl.F_WRLCK, os.SEEK_SET, 7, 1, 0))
+            assert ("file", place + "/uids") not in snapshot.extra()
+            assert ("file", place) in snapshot.extra()
+        finally:
+            os.unlink(place + "/uids")
+            os.rmdir(place)
 
 
 def test_sees_an_ipc_object():

@@ -60,11 +60,15 @@ class Place:
         self.history("--limit", "1")
         return sqlite3.connect(self.state / "records/belljar.db", timeout=10)
 
+    def folders(self):
+        """The folders of artifacts, also while they are being removed."""
+        top = self.state / "artifacts/executions"
+        return sorted(top.iterdir()) if top.exists() else []
+
     def artifacts(self):
         """{folder: {name: bytes}} of what is kept."""
-        top = self.state / "artifacts/executions"
         found = {}
-        for folder in sorted(top.iterdir()) if top.exists() else []:
+        for folder in self.folders():
             found[folder.name] = {str(p.relative_to(folder)): p.read_bytes()
                                   for p in folder.rglob("*") if p.is_file()}
         return found

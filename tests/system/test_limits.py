@@ -140,7 +140,7 @@ def test_basic_list(mode_name, mode_of, place):
         assert iso["cgroup"] == "none" and iso["layers"]["memory"] is False
 
 
-# Scripts that say what they got of something. They cannot meet: the first keeps what it has for a second.
+# Scripts that say what they got of something. They cannot miss each other: each keeps what it has for a second.
 GREEDY = {
     "memory": "import time\nx = bytearray(90 << 20)\nprint('got it', flush=True)\ntime.sleep(1)\n",
     "pids": """
@@ -171,7 +171,7 @@ def test_all_jars_share_one_cap_of_memory(mode_name, mode_of, place):
     """SCRP-04: three scripts keep to their own limit and would not to that of all."""
     for i in range(3):
         (place / f"{i}.py").write_text(GREEDY["memory"])
-    flags = ("--policy", "off", "--memory", "128M", "--jobs", "3", "--json", "--timeout", "3")
+    flags = ("--policy", "off", "--memory", "128M", "--jobs", "3", "--json")
     scripts = [place / f"{i}.py" for i in range(3)]
     free = mode_of(mode_name).run(*flags, *scripts)
     assert sorted(line["cause"] for line in free.records) == ["exited"] * 3, free

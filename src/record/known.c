@@ -124,7 +124,10 @@ void bj_known_mask(const struct bj_known *known, char *text, size_t size)
 		const struct bj_known_value *v = &known->values[i];
 		char *at = text;
 
-		while ((at = memmem(at, size - (size_t)(at - text), v->data, v->size)))
+		/* A value may look like what is left of it: the search goes on behind it. */
+		while ((at = memmem(at, size - (size_t)(at - text), v->data, v->size))) {
 			memset(at, '*', v->size);
+			at += v->size;
+		}
 	}
 }

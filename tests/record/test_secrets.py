@@ -171,6 +171,14 @@ def test_a_refused_script_is_told_without_its_secrets(place):
     look_everywhere(place)
 
 
+def test_a_key_that_holds_a_line_of_stars(place):
+    """What a secret is masked with is part of this one: it is masked once, and the run has an end."""
+    key = f"-----BEGIN RSA PRIVATE KEY-----\n{'Ab9' * 12}\n{'*' * 40}\n-----END RSA PRIVATE KEY-----"
+    done = place.run(f"k = '''{key}'''\nprint(k)\n", "--json")
+    assert json.loads(done.stdout)["cause"] == "rejected"
+    assert "Ab9" * 12 not in done.stdout + done.stderr
+
+
 def test_names_and_agents(keeper):
     """What people and agents call things can hold one, too."""
     service = keeper.serve("check: {policy: off}\n", **KEEP_ALL)

@@ -26,24 +26,30 @@ static inline uint32_t atomic_dec(volatile uint32_t *p)
 #include "language.h"
 #undef ts_language_lookup
 
-/* The same answer as ts_language_search(), remembered. One memory serves one parse, and so one
- * language; no key is 0, for state 0 is a large one. */
+/* The same answer as ts_language_search(), remembered for all parses of all threads: each place
+ * holds question and answer in one word, so that nobody reads half of one. A language is known by
+ * the number of its states. No question is 0, for state 0 is a large one. */
+#define MEMO_BITS 12
+static uint64_t lookup_memo[1 << MEMO_BITS];
+
 static inline uint16_t ts_language_lookup(const TSLanguage *self, TSStateId state, TSSymbol symbol)
 {
 	if (state < self->large_state_count)
 		return self->parse_table[state * self->symbol_count + symbol];
 
 	const uint32_t key = (uint32_t)state << 16 | symbol;
-	const uint32_t at = (key * 2654435761u) >> (32 - 11);
+	const uint64_t question = (uint64_t)self->state_count << 48 | (uint64_t)key << 16;
+	uint64_t *place = &lookup_memo[(key * 2654435761u) >> (32 - MEMO_BITS)];
+	const uint64_t found = __atomic_load_n(place, __ATOMIC_RELAXED);
 
-	if (bj_tree_memory_now->memo[at].key != key) {
-		bj_tree_memory_now->memo[at].key = key;
-		bj_tree_memory_now->memo[at].value = ts_language_search(self, state, symbol);
-	}
-	return (uint16_t)bj_tree_memory_now->memo[at].value;
+	if ((found & ~(uint64_t)UINT16_MAX) == question)
+		return (uint16_t)found;
+
+	const uint16_t answer = ts_language_search(self, state, symbol);
+
+	__atomic_store_n(place, question | answer, __ATOMIC_RELAXED);
+	return answer;
 }
-
-_Static_assert(BJ_TREE_MEMO == 1 << 11, "the hash above gives 11 bits");
 
 #include "lib.c"
 

@@ -11,8 +11,7 @@
  * a variable of the thread: set it before the first call into tree-sitter and end it after the
  * last one. Without memory the process ends, as it would in tree-sitter itself. */
 
-#define BJ_TREE_CLASSES 64   /* sizes that have a list, 16 bytes apart */
-#define BJ_TREE_MEMO    2048 /* a power of two */
+#define BJ_TREE_CLASSES 64 /* sizes that have a list, 16 bytes apart */
 
 struct bj_tree_memory {
 	struct bj_tree_chunk *chunks;
@@ -20,11 +19,6 @@ struct bj_tree_memory {
 	char *at, *end;          /* what is left of the latest chunk */
 	void *unused[BJ_TREE_CLASSES];
 	struct bj_tree_memory *outer; /* of a parse that this one interrupts */
-	/* What the parse table says for a state and a symbol, see tree_core.c. */
-	struct {
-		uint32_t key;
-		uint32_t value;
-	} memo[BJ_TREE_MEMO];
 };
 
 /* The memory of the parse that this thread is in. */

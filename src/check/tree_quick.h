@@ -13,13 +13,16 @@
  * the same (tests/unit/check/test_quick.c compares them). Nodes lack what only errors and changes
  * of a text have use for: at the first error the whole is given up. */
 
-#define QUICK_DEPTH 512 /* how much of the graph can be taken back into the array in one go */
-#define QUICK_CLOCK 256 /* tokens between two looks at the clock; a power of two */
+#define QUICK_DEPTH 512  /* how much of the graph can be taken back into the array in one go */
+#define QUICK_CLOCK 1024 /* tokens between two looks at the clock; a power of two */
 
 struct quick_entry {
 	Subtree tree;
 	Length end;      /* of @tree */
 	TSStateId state; /* after @tree */
+	/* A hidden node that only stands for @tree and was not made, see quick_rename(). 0: none.
+	 */
+	TSSymbol stands;
 };
 
 struct quick {
@@ -29,6 +32,7 @@ struct quick {
 	uint32_t size;
 	struct quick_entry *entries;
 	uint32_t base, n, room; /* in use: from base to n */
+	TSStateId state;        /* on top of the array, or of the graph when that is empty */
 	uint64_t end;           /* of the time, see bj_clock_cpu() */
 	uint32_t tokens;
 	bool late;
@@ -42,6 +46,7 @@ struct quick {
 	/* What the current token has overwritten: entries from low to top, the last one first. */
 	struct quick_entry *saved;
 	uint32_t low, top, n_saved, room_saved;
+	TSStateId state_before;
 
 	/* The scanner of Python's grammar is as it was set for @scanned: a scan that finds nothing
 	 * leaves it alone. */
@@ -51,47 +56,7 @@ struct quick {
 
 const TSLanguage *tree_sitter_python(void);
 
-/* What the lexer calls for each character. The text is one piece of memory, so there is little to
- * do; its end and what is not ASCII go the long way. */
-static void quick_advance(TSLexer *data, bool skip)
-{
-	Lexer *self = (Lexer *)data;
-
-	if (!self->chunk)
-		return;
-	self->current_position.bytes += self->lookahead_size;
-	if (data->lookahead == '\n') {
-		self->current_position.extent.row++;
-		self->current_position.extent.column = 0;
-	} else {
-		self->current_position.extent.column += self->lookahead_size;
-	}
-	if (skip)
-		self->token_start_position = self->current_position;
-
-	const uint32_t at = self->current_position.bytes - self->chunk_start;
-
-	if (at < self->chunk_size && (unsigned char)self->chunk[at] < 0x80) {
-		data->lookahead = self->chunk[at];
-		self->lookahead_size = 1;
-		return;
-	}
-	if (at >= self->chunk_size)
-		ts_lexer__get_chunk(self);
-	ts_lexer__get_lookahead(self);
-}
-
-static void quick_mark_end(TSLexer *data)
-{
-	Lexer *self = (Lexer *)data;
-
-	self->token_end_position = self->current_position;
-}
-
-static TSStateId quick_state(const struct quick *q)
-{
-	return q->n > q->base ? q->entries[q->n - 1].state : ts_stack_state(q->parser->stack, 0);
-}
+#include "check/tree_tokens.h"
 
 static void *quick_grow(void *array, uint32_t *room, size_t size)
 {
@@ -99,15 +64,16 @@ static void *quick_grow(void *array, uint32_t *room, size_t size)
 	return ts_realloc(array, *room * size);
 }
 
-static void quick_push(struct quick *q, Subtree tree, Length end, TSStateId state)
+static inline void quick_push(struct quick *q, Subtree tree, Length end, TSStateId state)
 {
 	if (q->n == q->room)
 		q->entries = quick_grow(q->entries, &q->room, sizeof(*q->entries));
-	q->entries[q->n++] = (struct quick_entry){ tree, end, state };
+	q->entries[q->n++] = (struct quick_entry){ tree, end, state, 0 };
+	q->state = state;
 }
 
 /* Keep what lies from @from up, before something else is written there. */
-static void quick_save(struct quick *q, uint32_t from)
+static inline void quick_save(struct quick *q, uint32_t from)
 {
 	while (q->low > from) {
 		if (q->n_saved == q->room_saved)
@@ -120,6 +86,7 @@ static void quick_begin_token(struct quick *q)
 {
 	q->low = q->top = q->n;
 	q->n_saved = 0;
+	q->state_before = q->state;
 }
 
 static void quick_undo_token(struct quick *q)
@@ -127,6 +94,7 @@ static void quick_undo_token(struct quick *q)
 	while (q->n_saved)
 		q->entries[q->low++] = q->saved[--q->n_saved];
 	q->n = q->top;
+	q->state = q->state_before;
 }
 
 /* Take the top of the graph back, below all of the array. False: it cannot be one entry. */
@@ -143,136 +111,11 @@ static bool quick_pull(struct quick *q)
 
 	ts_subtree_retain(link.subtree);
 	stack_node_retain(link.node);
-	q->entries[--q->base] = (struct quick_entry){ link.subtree, node->position, node->state };
+	q->entries[--q->base] =
+		(struct quick_entry){ link.subtree, node->position, node->state, 0 };
 	head->node = link.node;
 	stack_node_release(node, &stack->node_pool, stack->subtree_pool);
 	return true;
-}
-
-/* Move the array to the graph. */
-static void quick_flush(struct quick *q)
-{
-	Stack *stack = q->parser->stack;
-
-	for (uint32_t i = q->base; i < q->n; i++)
-		ts_stack_push(stack, 0, q->entries[i].tree, false, q->entries[i].state);
-	q->base = q->n = QUICK_DEPTH;
-	ts_stack_set_last_external_token(stack, 0, q->external);
-	if (q->token.ptr && q->token_at == q->at.bytes)
-		ts_parser__set_cached_token(q->parser, q->token_at, q->token_external, q->token);
-}
-
-static Subtree quick_leaf(struct quick *q, TSSymbol symbol, bool external, bool keyword,
-			  uint32_t seen)
-{
-	const Lexer *lexer = &q->parser->lexer;
-	const Length padding = length_sub(lexer->token_start_position, q->at);
-	const Length size = length_sub(lexer->token_end_position, lexer->token_start_position);
-
-	return ts_subtree_new_leaf(&q->parser->tree_pool, symbol, padding, size,
-				   seen - lexer->token_end_position.bytes, quick_state(q), external,
-				   external && lexer->did_get_column, keyword, q->language);
-}
-
-/* Whether the scanner of Python's grammar has nothing to say here: outside of strings it knows line
- * ends, comments and what begins a string. */
-static bool quick_scan_is_idle(const struct quick *q, unsigned mode)
-{
-	enum { STRING_CONTENT = 4 };
-	static const bool speaks[256] = {
-		['\0'] = true, ['\t'] = true, ['\n'] = true, ['\f'] = true, ['\r'] = true,
-		['"'] = true,  ['#'] = true,  ['\''] = true, ['B'] = true,  ['F'] = true,
-		['R'] = true,  ['U'] = true,  ['\\'] = true, ['`'] = true,  ['b'] = true,
-		['f'] = true,  ['r'] = true,  ['u'] = true,  ['{'] = true,  ['}'] = true,
-	};
-	uint32_t at = q->at.bytes;
-
-	if (!q->python || ts_language_enabled_external_tokens(q->language, mode)[STRING_CONTENT])
-		return false;
-	while (at < q->size && q->text[at] == ' ')
-		at++;
-	return at < q->size && (unsigned char)q->text[at] < 0x80 && !speaks[(int)q->text[at]];
-}
-
-/* A token of the grammar's own scanner. NULL_SUBTREE: there is none here. */
-static Subtree quick_scan(struct quick *q, unsigned mode, uint32_t *seen)
-{
-	TSParser *parser = q->parser;
-	Lexer *lexer = &parser->lexer;
-
-	ts_lexer_start(lexer);
-	if (!q->is_set || q->scanned.ptr != q->external.ptr)
-		ts_parser__external_scanner_deserialize(parser, q->external);
-	q->is_set = false;
-	if (!ts_parser__external_scanner_scan(parser, mode)) {
-		q->is_set = q->python;
-		q->scanned = q->external;
-		ts_lexer_finish(lexer, seen);
-		return NULL_SUBTREE;
-	}
-	ts_lexer_finish(lexer, seen);
-
-	const unsigned length = ts_parser__external_scanner_serialize(parser);
-	const bool changed = !ts_external_scanner_state_eq(
-		ts_subtree_external_scanner_state(q->external), lexer->debug_buffer, length);
-	const TSSymbol symbol = q->language->external_scanner.symbol_map[lexer->data.result_symbol];
-	const Subtree token = quick_leaf(q, symbol, true, false, *seen);
-	SubtreeHeapData *data = ts_subtree_to_mut_unsafe(token).ptr;
-
-	ts_external_scanner_state_init(&data->external_scanner_state, lexer->debug_buffer, length);
-	data->has_external_scanner_state_change = changed;
-	return token;
-}
-
-/* A word may be a keyword, where one is allowed. */
-static Subtree quick_word(struct quick *q, TSSymbol symbol, uint32_t seen)
-{
-	Lexer *lexer = &q->parser->lexer;
-	const Length end = lexer->token_end_position;
-	const Length start = lexer->token_start_position;
-
-	ts_lexer_reset(lexer, start);
-	ts_lexer_start(lexer);
-
-	const bool keyword = q->language->keyword_lex_fn(&lexer->data, 0);
-	const bool whole = keyword && lexer->token_end_position.bytes == end.bytes;
-
-	if (whole &&
-	    ts_language_has_actions(q->language, quick_state(q), lexer->data.result_symbol))
-		symbol = lexer->data.result_symbol;
-	lexer->token_start_position = start;
-	lexer->token_end_position = end;
-	return quick_leaf(q, symbol, false, keyword, seen);
-}
-
-/* NULL_SUBTREE: nothing that is allowed here, or nothing is to be read. */
-static Subtree quick_lex(struct quick *q)
-{
-	Lexer *lexer = &q->parser->lexer;
-	const TSLexMode mode = q->language->lex_modes[quick_state(q)];
-	uint32_t seen = 0;
-
-	if (mode.lex_state == (uint16_t)-1)
-		return NULL_SUBTREE;
-	ts_lexer_reset(lexer, q->at);
-	if (mode.external_lex_state && !quick_scan_is_idle(q, mode.external_lex_state)) {
-		const Length start = lexer->current_position;
-		const Subtree token = quick_scan(q, mode.external_lex_state, &seen);
-
-		if (token.ptr)
-			return token;
-		ts_lexer_reset(lexer, start);
-	}
-	ts_lexer_start(lexer);
-	if (!q->language->lex_fn(&lexer->data, mode.lex_state))
-		return NULL_SUBTREE;
-	ts_lexer_finish(lexer, &seen);
-
-	const TSSymbol symbol = lexer->data.result_symbol;
-
-	if (symbol && symbol == q->language->keyword_capture_token)
-		return quick_word(q, symbol, seen);
-	return quick_leaf(q, symbol, false, false, seen);
 }
 
 /* The token at this place, which an empty one before it may have left. */
@@ -289,8 +132,8 @@ static Subtree quick_next(struct quick *q)
 			ts_parser__set_cached_token(parser, q->token_at, q->token_external,
 						    q->token);
 
-		const Subtree token = ts_parser__get_cached_token(parser, quick_state(q),
-								  q->at.bytes, q->external, &entry);
+		const Subtree token = ts_parser__get_cached_token(parser, q->state, q->at.bytes,
+								  q->external, &entry);
 
 		if (token.ptr)
 			return token;
@@ -306,17 +149,66 @@ static Subtree quick_next(struct quick *q)
 	return token;
 }
 
+/* A node of @symbol; its @n children are filled in by the caller. */
+static inline SubtreeHeapData *quick_new(const struct quick *q, TSSymbol symbol, uint32_t n)
+{
+	Subtree *children = bj_tree_bump(ts_subtree_alloc_size(n));
+	const TSSymbolMetadata about = q->language->symbol_metadata[symbol];
+	SubtreeHeapData *node = (SubtreeHeapData *)(children + n);
+
+	*node = (SubtreeHeapData){
+		.ref_count = 1,
+		.child_count = n,
+		.symbol = symbol,
+		.parse_state = TS_TREE_STATE_NONE,
+		.visible = about.visible,
+		.named = about.named,
+	};
+	return node;
+}
+
+/* The tree of @entry, with the hidden node that was not made. */
+static Subtree quick_whole(const struct quick *q, const struct quick_entry *entry)
+{
+	if (!entry->stands)
+		return entry->tree;
+
+	SubtreeHeapData *node = quick_new(q, entry->stands, 1);
+
+	((Subtree *)node)[-1] = entry->tree;
+	node->padding = ts_subtree_padding(entry->tree);
+	node->size = ts_subtree_size(entry->tree);
+	node->dynamic_precedence = ts_subtree_dynamic_precedence(entry->tree);
+	node->has_external_tokens = ts_subtree_has_external_tokens(entry->tree);
+	return (Subtree){ .ptr = node };
+}
+
+/* A rule may give some of its children another name, and then a hidden one counts. */
+static void quick_alias(const struct quick *q, const TSSymbol *aliases, uint32_t from, uint32_t to)
+{
+	for (uint32_t i = from, structural = 0; i < to; i++) {
+		struct quick_entry *entry = &q->entries[i];
+
+		if (ts_subtree_extra(entry->tree))
+			continue;
+		if (aliases[structural++])
+			entry->tree = quick_whole(q, entry), entry->stands = 0;
+	}
+}
+
 /* A node of the entries [@from, @to), of which the first one's padding begins at @start. */
-static MutableSubtree quick_node(struct quick *q, const TSParseAction *action, uint32_t from,
+static inline Subtree quick_node(struct quick *q, const TSParseAction *action, uint32_t from,
 				 uint32_t to, Length start)
 {
 	const uint32_t n = to - from;
-	Subtree *children = bj_tree_bump(ts_subtree_alloc_size(n));
-	const TSSymbolMetadata about = q->language->symbol_metadata[action->reduce.symbol];
-	const MutableSubtree node = { .ptr = (SubtreeHeapData *)(children + n) };
+	const uint32_t production = action->reduce.production_id;
+	SubtreeHeapData *node = quick_new(q, action->reduce.symbol, n);
+	Subtree *children = (Subtree *)node - n;
 	int32_t precedence = action->reduce.dynamic_precedence;
 	bool external = false;
 
+	if (production)
+		quick_alias(q, ts_language_alias_sequence(q->language, production), from, to);
 	for (uint32_t i = 0; i < n; i++) {
 		children[i] = q->entries[from + i].tree;
 		if (children[i].data.is_inline)
@@ -324,31 +216,50 @@ static MutableSubtree quick_node(struct quick *q, const TSParseAction *action, u
 		external |= children[i].ptr->has_external_tokens;
 		precedence += ts_subtree_dynamic_precedence(children[i]);
 	}
+	node->padding = ts_subtree_padding(children[0]);
+	node->size = length_sub(q->entries[to - 1].end, length_add(start, node->padding));
+	node->has_external_tokens = external;
+	node->dynamic_precedence = precedence;
+	node->production_id = (uint16_t)production;
+	return (Subtree){ .ptr = node };
+}
 
-	const Length padding = ts_subtree_padding(children[0]);
+/* Whether @action makes a node that is hidden, has one child and nothing of its own. tree-sitter
+ * leaves most of these out of its tables already; whoever reads a tree skips them. */
+static inline bool quick_only_stands(const struct quick *q, const TSParseAction *action)
+{
+	return action->reduce.child_count == 1 && !action->reduce.production_id &&
+	       !action->reduce.dynamic_precedence && q->n > q->base &&
+	       !q->language->symbol_metadata[action->reduce.symbol].visible &&
+	       !ts_subtree_extra(q->entries[q->n - 1].tree);
+}
 
-	*node.ptr = (SubtreeHeapData){
-		.ref_count = 1,
-		.padding = padding,
-		.size = length_sub(q->entries[to - 1].end, length_add(start, padding)),
-		.child_count = n,
-		.symbol = action->reduce.symbol,
-		.parse_state = TS_TREE_STATE_NONE,
-		.visible = about.visible,
-		.named = about.named,
-		.has_external_tokens = external,
-		.dynamic_precedence = precedence,
-		.production_id = action->reduce.production_id,
-	};
-	return node;
+static inline TSStateId quick_state_below(const struct quick *q, uint32_t at)
+{
+	return at == q->base ? ts_stack_state(q->parser->stack, 0) : q->entries[at - 1].state;
+}
+
+/* Let the entry on top stand for a node of @symbol around it. */
+static inline void quick_rename(struct quick *q, TSSymbol symbol)
+{
+	const uint32_t at = q->n - 1;
+
+	quick_save(q, at);
+	q->state = ts_language_lookup(q->language, quick_state_below(q, at), symbol);
+	q->entries[at].state = q->state;
+	q->entries[at].stands = symbol;
 }
 
 /* Make one node of the entries on top; those that belong to no rule stay above it. False: some of
  * them lie deeper than the array can reach. */
-static bool quick_reduce(struct quick *q, const TSParseAction *action)
+static inline bool quick_reduce(struct quick *q, const TSParseAction *action)
 {
 	uint32_t from = q->n, to = q->n;
 
+	if (quick_only_stands(q, action)) {
+		quick_rename(q, action->reduce.symbol);
+		return true;
+	}
 	for (uint32_t left = action->reduce.child_count; left;) {
 		if (from == q->base && !quick_pull(q))
 			return false;
@@ -356,20 +267,18 @@ static bool quick_reduce(struct quick *q, const TSParseAction *action)
 	}
 	while (to > from && ts_subtree_extra(q->entries[to - 1].tree))
 		to--;
+	quick_save(q, from);
 
-	const bool first = from == q->base;
-	const TSStateId below =
-		first ? ts_stack_state(q->parser->stack, 0) : q->entries[from - 1].state;
+	const TSStateId below = quick_state_below(q, from);
 	const Length start =
-		first ? ts_stack_position(q->parser->stack, 0) : q->entries[from - 1].end;
+		from == q->base ? ts_stack_position(q->parser->stack, 0) : q->entries[from - 1].end;
 	const TSStateId state = ts_language_lookup(q->language, below, action->reduce.symbol);
-	const MutableSubtree node = quick_node(q, action, from, to, start);
+	const Subtree node = quick_node(q, action, from, to, start);
 	const Length end = q->entries[to - 1].end;
 	const uint32_t n = q->n;
 
-	quick_save(q, from);
 	q->n = from;
-	quick_push(q, ts_subtree_from_mut(node), end, state);
+	quick_push(q, node, end, state);
 	for (uint32_t i = to; i < n; i++)
 		quick_push(q, q->entries[i].tree, q->entries[i].end, state);
 	return true;
@@ -377,10 +286,9 @@ static bool quick_reduce(struct quick *q, const TSParseAction *action)
 
 /* The only thing to do, NULL: there is none, or a choice. To shift as part of a repetition is
  * never done. */
-static const TSParseAction *quick_action(const struct quick *q, Subtree token)
+static inline const TSParseAction *quick_action(const struct quick *q, TSSymbol symbol)
 {
-	const uint32_t at =
-		ts_language_lookup(q->language, quick_state(q), ts_subtree_symbol(token));
+	const uint32_t at = ts_language_lookup(q->language, q->state, symbol);
 	const TSParseActionEntry *entry = &q->language->parse_actions[at];
 	const TSParseAction *only = NULL;
 
@@ -398,7 +306,7 @@ static const TSParseAction *quick_action(const struct quick *q, Subtree token)
 
 static void quick_shift(struct quick *q, const TSParseAction *action, Subtree token)
 {
-	const TSStateId state = action->shift.extra ? quick_state(q) : action->shift.state;
+	const TSStateId state = action->shift.extra ? q->state : action->shift.state;
 
 	if (action->shift.extra != ts_subtree_extra(token)) {
 		MutableSubtree changed = ts_subtree_make_mut(&q->parser->tree_pool, token);
@@ -420,9 +328,12 @@ static bool quick_step(struct quick *q)
 
 	if (!token.ptr)
 		return false;
+
+	const TSSymbol symbol = ts_subtree_symbol(token);
+
 	quick_begin_token(q);
 	for (;;) {
-		const TSParseAction *action = quick_action(q, token);
+		const TSParseAction *action = quick_action(q, symbol);
 
 		if (action && action->type == TSParseActionTypeShift) {
 			quick_shift(q, action, token);
@@ -434,6 +345,19 @@ static bool quick_step(struct quick *q)
 	}
 	quick_undo_token(q);
 	return false;
+}
+
+/* Move the array to the graph. */
+static void quick_flush(struct quick *q)
+{
+	Stack *stack = q->parser->stack;
+
+	for (uint32_t i = q->base; i < q->n; i++)
+		ts_stack_push(stack, 0, quick_whole(q, &q->entries[i]), false, q->entries[i].state);
+	q->base = q->n = QUICK_DEPTH;
+	ts_stack_set_last_external_token(stack, 0, q->external);
+	if (q->token.ptr && q->token_at == q->at.bytes)
+		ts_parser__set_cached_token(q->parser, q->token_at, q->token_external, q->token);
 }
 
 static bool quick_may_run(const TSParser *parser)
@@ -459,6 +383,7 @@ static void quick_run(struct quick *q)
 	if (!quick_may_run(parser))
 		return;
 	q->at = ts_stack_position(parser->stack, 0);
+	q->state = ts_stack_state(parser->stack, 0);
 	q->external = ts_stack_last_external_token(parser->stack, 0);
 	q->token = NULL_SUBTREE;
 	q->is_set = false;

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+/* How the quick parser reads one token: what tree-sitter does in ts_parser__lex(), for a text that
+ * is one piece of memory and one range. What is not ASCII goes tree-sitter's own way. Part of
+ * tree_core.c. */
+
+/* What the lexer calls for each character. */
+static void quick_advance(TSLexer *data, bool skip)
+{
+	Lexer *self = (Lexer *)data;
+
+	if (!self->chunk)
+		return;
+	self->current_position.bytes += self->lookahead_size;
+	if (data->lookahead == '\n') {
+		self->current_position.extent.row++;
+		self->current_position.extent.column = 0;
+	} else {
+		self->current_position.extent.column += self->lookahead_size;
+	}
+	if (skip)
+		self->token_start_position = self->current_position;
+
+	const uint32_t at = self->current_position.bytes - self->chunk_start;
+
+	if (at < self->chunk_size && (unsigned char)self->chunk[at] < 0x80) {
+		data->lookahead = self->chunk[at];
+		self->lookahead_size = 1;
+		return;
+	}
+	if (at >= self->chunk_size)
+		ts_lexer__get_chunk(self);
+	ts_lexer__get_lookahead(self);
+}
+
+static void quick_mark_end(TSLexer *data)
+{
+	Lexer *self = (Lexer *)data;
+
+	self->token_end_position = self->current_position;
+}
+
+/* Begin a token at @at: ts_lexer_reset() and ts_lexer_start(). */
+static inline void quick_start(struct quick *q, Length at)
+{
+	Lexer *lexer = &q->parser->lexer;
+
+	if (at.bytes >= q->size || (unsigned char)q->text[at.bytes] >= 0x80) {
+		ts_lexer_reset(lexer, at);
+		ts_lexer_start(lexer);
+		return;
+	}
+	lexer->current_included_range_index = 0;
+	lexer->chunk = q->text;
+	lexer->chunk_start = 0;
+	lexer->chunk_size = q->size;
+	lexer->current_position = at;
+	lexer->token_start_position = at;
+	lexer->token_end_position = LENGTH_UNDEFINED;
+	lexer->did_get_column = false;
+	lexer->data.result_symbol = 0;
+	lexer->data.lookahead = q->text[at.bytes];
+	lexer->lookahead_size = 1;
+}
+
+/* ts_lexer_finish(). Returns the byte after the last one that was looked at. */
+static inline uint32_t quick_finish(Lexer *lexer, uint32_t seen)
+{
+	const uint32_t more = lexer->data.lookahead == TS_DECODE_ERROR ? 5 : 1;
+	const uint32_t last = lexer->current_position.bytes + more;
+
+	if (length_is_undefined(lexer->token_end_position))
+		lexer->token_end_position = lexer->current_position;
+	/* What was skipped behind the end belongs to the next token. */
+	if (lexer->token_end_position.bytes < lexer->token_start_position.bytes)
+		lexer->token_start_position = lexer->token_end_position;
+	return last > seen ? last : seen;
+}
+
+/* ts_subtree_new_leaf() for a token of the lexer. */
+static inline Subtree quick_leaf(struct quick *q, TSSymbol symbol, bool external, bool keyword,
+				 uint32_t seen)
+{
+	const Lexer *lexer = &q->parser->lexer;
+	const Length padding = length_sub(lexer->token_start_position, q->at);
+	const Length size = length_sub(lexer->token_end_position, lexer->token_start_position);
+	const uint32_t ahead = seen - lexer->token_end_position.bytes;
+
+	if (external || symbol > UINT8_MAX || !ts_subtree_can_inline(padding, size, ahead))
+		return ts_subtree_new_leaf(&q->parser->tree_pool, symbol, padding, size, ahead,
+					   q->state, external, external && lexer->did_get_column,
+					   keyword, q->language);
+
+	const TSSymbolMetadata about = q->language->symbol_metadata[symbol];
+
+	return (Subtree){ .data = { .is_inline = true,
+				    .visible = about.visible,
+				    .named = about.named,
+				    .extra = symbol == ts_builtin_sym_end,
+				    .is_keyword = keyword,
+				    .symbol = (uint8_t)symbol,
+				    .parse_state = q->state,
+				    .padding_columns = (uint8_t)padding.extent.column,
+				    .padding_rows = (uint8_t)padding.extent.row,
+				    .lookahead_bytes = (uint8_t)ahead,
+				    .padding_bytes = (uint8_t)padding.bytes,
+				    .size_bytes = (uint8_t)size.bytes } };
+}
+
+/* Whether the scanner of Python's grammar has nothing to say here: outside of strings it knows line
+ * ends, comments and what begins a string. */
+static inline bool quick_scan_is_idle(const struct quick *q, unsigned mode)
+{
+	enum { STRING_CONTENT = 4 };
+	static const bool speaks[256] = {
+		['\0'] = true, ['\t'] = true, ['\n'] = true, ['\f'] = true, ['\r'] = true,
+		['"'] = true,  ['#'] = true,  ['\''] = true, ['B'] = true,  ['F'] = true,
+		['R'] = true,  ['U'] = true,  ['\\'] = true, ['`'] = true,  ['b'] = true,
+		['f'] = true,  ['r'] = true,  ['u'] = true,  ['{'] = true,  ['}'] = true,
+	};
+	uint32_t at = q->at.bytes;
+
+	if (!q->python || ts_language_enabled_external_tokens(q->language, mode)[STRING_CONTENT])
+		return false;
+	while (at < q->size && q->text[at] == ' ')
+		at++;
+	return at < q->size && (unsigned char)q->text[at] < 0x80 && !speaks[(int)q->text[at]];
+}
+
+/* A token of the grammar's own scanner. NULL_SUBTREE: there is none here. */
+static Subtree quick_scan(struct quick *q, unsigned mode, uint32_t *seen)
+{
+	enum { INDENT = 1, SURE = 128 };
+	TSParser *parser = q->parser;
+	Lexer *lexer = &parser->lexer;
+
+	quick_start(q, q->at);
+	if (!q->is_set || q->scanned.ptr != q->external.ptr)
+		ts_parser__external_scanner_deserialize(parser, q->external);
+	q->is_set = false;
+	if (!ts_parser__external_scanner_scan(parser, mode)) {
+		q->is_set = q->python;
+		q->scanned = q->external;
+		*seen = quick_finish(lexer, *seen);
+		return NULL_SUBTREE;
+	}
+	*seen = quick_finish(lexer, *seen);
+
+	const unsigned length = ts_parser__external_scanner_serialize(parser);
+	const bool changed = !ts_external_scanner_state_eq(
+		ts_subtree_external_scanner_state(q->external), lexer->debug_buffer, length);
+	const TSSymbol symbol = q->language->external_scanner.symbol_map[lexer->data.result_symbol];
+	const Subtree token = quick_leaf(q, symbol, true, false, *seen);
+	SubtreeHeapData *data = ts_subtree_to_mut_unsafe(token).ptr;
+
+	ts_external_scanner_state_init(&data->external_scanner_state, lexer->debug_buffer, length);
+	data->has_external_scanner_state_change = changed;
+	/* What Python's scanner keeps is what it wrote, but for an indentation beyond 255 and more
+	 * than there is room for. */
+	q->is_set = q->python && lexer->data.result_symbol != INDENT && length < SURE;
+	q->scanned = token;
+	return token;
+}
+
+/* A word may be a keyword, where one is allowed. */
+static Subtree quick_word(struct quick *q, TSSymbol symbol, uint32_t seen)
+{
+	Lexer *lexer = &q->parser->lexer;
+	const Length end = lexer->token_end_position;
+	const Length start = lexer->token_start_position;
+
+	quick_start(q, start);
+
+	const bool keyword = q->language->keyword_lex_fn(&lexer->data, 0);
+	const bool whole = keyword && lexer->token_end_position.bytes == end.bytes;
+
+	if (whole && ts_language_has_actions(q->language, q->state, lexer->data.result_symbol))
+		symbol = lexer->data.result_symbol;
+	lexer->token_start_position = start;
+	lexer->token_end_position = end;
+	return quick_leaf(q, symbol, false, keyword, seen);
+}
+
+/* NULL_SUBTREE: nothing that is allowed here, or nothing is to be read. */
+static Subtree quick_lex(struct quick *q)
+{
+	Lexer *lexer = &q->parser->lexer;
+	const TSLexMode mode = q->language->lex_modes[q->state];
+	uint32_t seen = 0;
+
+	if (mode.lex_state == (uint16_t)-1)
+		return NULL_SUBTREE;
+	if (mode.external_lex_state && !quick_scan_is_idle(q, mode.external_lex_state)) {
+		const Subtree token = quick_scan(q, mode.external_lex_state, &seen);
+
+		if (token.ptr)
+			return token;
+	}
+	quick_start(q, q->at);
+	if (!q->language->lex_fn(&lexer->data, mode.lex_state))
+		return NULL_SUBTREE;
+	seen = quick_finish(lexer, seen);
+
+	const TSSymbol symbol = lexer->data.result_symbol;
+
+	if (symbol && symbol == q->language->keyword_capture_token)
+		return quick_word(q, symbol, seen);
+	return quick_leaf(q, symbol, false, false, seen);
+}

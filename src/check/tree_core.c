@@ -125,15 +125,14 @@ TSTree *bj_tree_read(TSParser *parser, const char *text, uint32_t size, uint64_t
 /* A node of tree-sitter whose children are being read. Hidden ones leave no trace but hand their
  * field on to their children. */
 struct frame {
-	const Subtree *children;
-	uint32_t n, i;
+	const Subtree *child, *end;
+	const TSSymbol *aliases; /* NULL: there are none */
+	const TSFieldMapEntry *fields, *fields_end;
 	uint32_t structural; /* the number of the next child, without comments */
 	uint32_t at;         /* byte where the next child's padding begins */
-	const TSSymbol *aliases;
-	const TSFieldMapEntry *fields, *fields_end;
-	uint32_t node; /* the node of ours that it is in */
-	uint32_t last; /* its latest child */
-	uint8_t field;
+	uint32_t node;       /* the node of ours that it is in */
+	uint32_t last;       /* its latest child */
+	uint8_t field;       /* what a hidden one hands on */
 	bool hidden;
 };
 
@@ -146,11 +145,15 @@ struct flatten {
 	uint32_t depth, room_frames;
 };
 
-static bool room_for_node(struct flatten *f)
-{
-	if (f->n < f->room)
-		return true;
+/* What the frame around a child says about it, and where it is. */
+struct child {
+	uint32_t start, end;
+	TSSymbol alias;
+	uint8_t field;
+};
 
+static bool more_nodes(struct flatten *f)
+{
 	const uint32_t room = f->room ? f->room * 2 : 2048;
 	struct bj_node *nodes = realloc(f->nodes, room * sizeof(*nodes));
 
@@ -161,39 +164,44 @@ static bool room_for_node(struct flatten *f)
 	return true;
 }
 
-static bool push_frame(struct flatten *f, Subtree tree, uint32_t start, uint32_t node, bool hidden,
-		       uint8_t field)
+static bool more_frames(struct flatten *f)
 {
-	if (f->depth == f->room_frames) {
-		const uint32_t room = f->room_frames ? f->room_frames * 2 : 64;
-		struct frame *frames = realloc(f->frames, room * sizeof(*frames));
+	const uint32_t room = f->room_frames ? f->room_frames * 2 : 64;
+	struct frame *frames = realloc(f->frames, room * sizeof(*frames));
 
-		if (!frames)
-			return false;
-		f->frames = frames;
-		f->room_frames = room;
-	}
-
-	const uint32_t production = tree.ptr->production_id;
-	struct frame *frame = &f->frames[f->depth++];
-
-	*frame = (struct frame){ .children = ts_subtree_children(tree),
-				 .n = ts_subtree_child_count(tree),
-				 .at = start,
-				 .aliases = ts_language_alias_sequence(f->language, production),
-				 .node = node,
-				 .field = field,
-				 .hidden = hidden };
-	/* A hidden one continues the list of children of the node around it. */
-	if (hidden)
-		frame->last = frame[-1].last;
-	ts_language_field_map(f->language, production, &frame->fields, &frame->fields_end);
-	/* The first child has no padding apart from its parent's. */
-	frame->at -= frame->n ? ts_subtree_padding(frame->children[0]).bytes : 0;
+	if (!frames)
+		return false;
+	f->frames = frames;
+	f->room_frames = room;
 	return true;
 }
 
-static uint8_t field_of(const struct frame *frame)
+/* Read the children of @tree, which has some. */
+static bool push_frame(struct flatten *f, const SubtreeHeapData *tree, uint32_t start,
+		       uint32_t node, bool hidden, uint8_t field)
+{
+	if (f->depth == f->room_frames && !more_frames(f))
+		return false;
+
+	const uint32_t production = tree->production_id;
+	struct frame *frame = &f->frames[f->depth++];
+
+	frame->end = (const Subtree *)tree;
+	frame->child = frame->end - tree->child_count;
+	frame->aliases = ts_language_alias_sequence(f->language, production);
+	ts_language_field_map(f->language, production, &frame->fields, &frame->fields_end);
+	frame->structural = 0;
+	/* The first child has no padding apart from its parent's. */
+	frame->at = start - ts_subtree_padding(*frame->child).bytes;
+	frame->node = node;
+	/* A hidden one continues the list of children of the node around it. */
+	frame->last = hidden ? frame[-1].last : 0;
+	frame->field = field;
+	frame->hidden = hidden;
+	return true;
+}
+
+static inline uint8_t field_of(const struct frame *frame)
 {
 	for (const TSFieldMapEntry *e = frame->fields; e < frame->fields_end; e++)
 		if (!e->inherited && e->child_index == frame->structural)
@@ -201,27 +209,46 @@ static uint8_t field_of(const struct frame *frame)
 	return frame->hidden ? frame->field : 0;
 }
 
-static bool add_node(struct flatten *f, Subtree tree, TSSymbol alias, uint8_t field, uint32_t start,
-		     uint32_t end)
+static inline struct child next_child(struct frame *frame, uint32_t padding, uint32_t size,
+				      bool extra)
 {
-	struct frame *frame = f->depth ? &f->frames[f->depth - 1] : NULL;
+	struct child child = { .start = frame->at + padding, .end = frame->at + padding + size };
 
-	if (!room_for_node(f))
+	frame->at = child.end;
+	if (!extra) {
+		child.alias = frame->aliases ? frame->aliases[frame->structural] : 0;
+		child.field = field_of(frame);
+		frame->structural++;
+	}
+	return child;
+}
+
+static inline bool is_named(const struct flatten *f, const struct child *child, bool named)
+{
+	return child->alias ? f->language->symbol_metadata[child->alias].named : named;
+}
+
+static inline bool add_node(struct flatten *f, TSSymbol symbol, bool missing,
+			    const struct child *child)
+{
+	if (f->n == f->room && !more_nodes(f))
 		return false;
+
+	struct frame *frame = &f->frames[f->depth - 1];
+	const TSSymbol kind = child->alias ? child->alias : symbol;
+
 	f->nodes[f->n] = (struct bj_node){
-		.kind = ts_language_public_symbol(f->language,
-						  alias ? alias : ts_subtree_symbol(tree)),
-		.field = field,
-		.missing = ts_subtree_missing(tree),
-		.start = f->places[start],
-		.end = end > start ? f->places[end - 1] + 1 : f->places[end],
-		.parent = frame ? frame->node : 0,
+		.kind = ts_language_public_symbol(f->language, kind),
+		.field = child->field,
+		.missing = missing,
+		.start = f->places[child->start],
+		.end = child->end > child->start ? f->places[child->end - 1] + 1
+						 : f->places[child->end],
+		.parent = frame->node,
 	};
-	if (frame && frame->last)
+	if (frame->last)
 		f->nodes[frame->last].next = f->n;
-	if (frame)
-		frame->last = f->n;
-	f->n++;
+	frame->last = f->n++;
 	return true;
 }
 
@@ -234,35 +261,48 @@ static Subtree skip_hidden(Subtree tree)
 	return tree;
 }
 
-/* The next child of the frame on top. */
-static bool read_child(struct flatten *f)
+/* A visible leaf, or one that an alias makes visible. */
+static inline bool read_leaf(struct flatten *f, const SubtreeInlineData *leaf,
+			     const struct child *child)
 {
-	struct frame *frame = &f->frames[f->depth - 1];
-	Subtree tree = frame->children[frame->i++];
-	const uint32_t start = frame->at + ts_subtree_padding(tree).bytes;
-	const uint32_t end = start + ts_subtree_size(tree).bytes;
-	uint32_t n = ts_subtree_child_count(tree);
-	TSSymbol alias = 0;
-	uint8_t field = 0;
-
-	frame->at = end;
-	if (!ts_subtree_extra(tree)) {
-		alias = frame->aliases ? frame->aliases[frame->structural] : 0;
-		field = field_of(frame);
-		frame->structural++;
-	}
-	if (!alias && !ts_subtree_visible(tree) && n == 1)
-		tree = skip_hidden(tree), n = ts_subtree_child_count(tree);
-	if (!alias && !ts_subtree_visible(tree))
-		return !n || push_frame(f, tree, start, frame->node, true, field);
-
-	const bool named = alias ? ts_language_symbol_metadata(f->language, alias).named
-				 : ts_subtree_named(tree);
-
-	if (!named && !field && !n && !ts_subtree_missing(tree))
+	if ((!child->alias && !leaf->visible) ||
+	    (!is_named(f, child, leaf->named) && !child->field && !leaf->is_missing))
 		return true;
-	return add_node(f, tree, alias, field, start, end) &&
-	       (!n || push_frame(f, tree, start, f->n - 1, false, 0));
+	return add_node(f, leaf->symbol, leaf->is_missing, child);
+}
+
+static bool read_tree(struct flatten *f, const SubtreeHeapData *tree, const struct child *child)
+{
+	const uint32_t n = tree->child_count;
+
+	if (!child->alias && !tree->visible)
+		return !n || push_frame(f, tree, child->start, f->frames[f->depth - 1].node, true,
+					child->field);
+	if (!is_named(f, child, tree->named) && !child->field && !n && !tree->is_missing)
+		return true;
+	return add_node(f, tree->symbol, tree->is_missing, child) &&
+	       (!n || push_frame(f, tree, child->start, f->n - 1, false, 0));
+}
+
+/* The next child of the frame on top. */
+static inline bool read_child(struct flatten *f, struct frame *frame)
+{
+	Subtree tree = *frame->child++;
+
+	if (tree.data.is_inline) {
+		const struct child child = next_child(frame, tree.data.padding_bytes,
+						      tree.data.size_bytes, tree.data.extra);
+
+		return read_leaf(f, &tree.data, &child);
+	}
+
+	const struct child child =
+		next_child(frame, tree.ptr->padding.bytes, tree.ptr->size.bytes, tree.ptr->extra);
+
+	if (!child.alias && !tree.ptr->visible && tree.ptr->child_count == 1)
+		tree = skip_hidden(tree);
+	return tree.data.is_inline ? read_leaf(f, &tree.data, &child)
+				   : read_tree(f, tree.ptr, &child);
 }
 
 static void pop_frame(struct flatten *f)
@@ -285,20 +325,28 @@ static void set_after(struct bj_node *nodes, uint32_t n)
 	}
 }
 
+/* The root is the only child of a frame around all. */
+static bool flatten_all(struct flatten *f, Subtree root)
+{
+	if (!more_frames(f))
+		return false;
+	f->frames[f->depth++] = (struct frame){ .child = &root, .end = &root + 1 };
+	while (f->depth) {
+		struct frame *frame = &f->frames[f->depth - 1];
+
+		if (frame->child == frame->end)
+			pop_frame(f);
+		else if (!read_child(f, frame))
+			return false;
+	}
+	return true;
+}
+
 bool bj_tree_flatten(const struct TSTree *parsed, const uint32_t *places, struct bj_tree *tree)
 {
 	struct flatten f = { .language = parsed->language, .places = places };
-	const Subtree root = parsed->root;
-	const uint32_t start = ts_subtree_padding(root).bytes;
-	bool ok = add_node(&f, root, 0, 0, start, start + ts_subtree_size(root).bytes) &&
-		  (!ts_subtree_child_count(root) || push_frame(&f, root, start, 0, false, 0));
+	const bool ok = flatten_all(&f, parsed->root);
 
-	while (ok && f.depth) {
-		if (f.frames[f.depth - 1].i < f.frames[f.depth - 1].n)
-			ok = read_child(&f);
-		else
-			pop_frame(&f);
-	}
 	free(f.frames);
 	if (!ok) {
 		free(f.nodes);

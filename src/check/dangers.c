@@ -122,8 +122,29 @@ static size_t fits(const char *pattern, size_t pattern_len, const char *text, si
 	return pattern[0] == '?' || pattern[0] == text[0];
 }
 
+/* Whether the part of a pattern that @c begins or ends stands for @c alone. */
+static bool is_plain(char c)
+{
+	static const bool special[256] = {
+		['*'] = true, ['?'] = true, ['['] = true, [']'] = true, ['$'] = true, ['%'] = true
+	};
+
+	return !special[(unsigned char)c];
+}
+
+/* Nearly all that does not fit differs at its first or its last byte. */
+static bool ends_differ(const char *pattern, size_t pattern_len, const char *text, size_t len)
+{
+	return pattern_len && len &&
+	       ((pattern[0] != text[0] && is_plain(pattern[0])) ||
+		(pattern[pattern_len - 1] != text[len - 1] && is_plain(pattern[pattern_len - 1])));
+}
+
 bool bj_danger_glob(const char *pattern, size_t pattern_len, const char *text, size_t len)
 {
+	if (ends_differ(pattern, pattern_len, text, len))
+		return false;
+
 	size_t p = 0, t = 0, star = SIZE_MAX, from = 0, step;
 
 	while (t < len || p < pattern_len) {

@@ -14,22 +14,34 @@ static struct bj_py_value name_value(uint32_t ref)
 	return (struct bj_py_value){ .kind = BJ_PY_NAME, .ref = ref };
 }
 
-/* Builtins that run, find or open something; the others lead nowhere. */
-static const char *const builtin_names[] = {
-	"__import__",   "breakpoint", "bytearray",  "bytes",    "chr",      "compile",
-	"delattr",      "dict",       "eval",       "exec",     "execfile", "filter",
-	"getattr",      "globals",    "hasattr",    "id",       "input",    "iter",
-	"isinstance",   "issubclass", "list",       "locals",   "map",      "next",
-	"object",       "open",       "print",      "repr",     "reversed", "setattr",
-	"staticmethod", "str",        "super",      "tuple",    "type",     "vars",
-	"callable",     "hash",       "__loader__", "__spec__",
+/* Builtins that run, find or open something, by their first letter; the others lead nowhere. */
+enum { MOST_OF_A_LETTER = 5 };
+
+static const char *const builtin_names[32][MOST_OF_A_LETTER + 1] = {
+	['_' & 31] = { "__import__", "__loader__", "__spec__" },
+	['b' & 31] = { "breakpoint", "bytearray", "bytes" },
+	['c' & 31] = { "callable", "chr", "compile" },
+	['d' & 31] = { "delattr", "dict" },
+	['e' & 31] = { "eval", "exec", "execfile" },
+	['f' & 31] = { "filter" },
+	['g' & 31] = { "getattr", "globals" },
+	['h' & 31] = { "hasattr", "hash" },
+	['i' & 31] = { "id", "input", "isinstance", "issubclass", "iter" },
+	['l' & 31] = { "list", "locals" },
+	['m' & 31] = { "map" },
+	['n' & 31] = { "next" },
+	['o' & 31] = { "object", "open" },
+	['p' & 31] = { "print" },
+	['r' & 31] = { "repr", "reversed" },
+	['s' & 31] = { "setattr", "staticmethod", "str", "super" },
+	['t' & 31] = { "tuple", "type" },
+	['v' & 31] = { "vars" },
 };
 
 bool bj_py_is_builtin(const char *s, size_t len)
 {
-	for (size_t i = 0; i < sizeof(builtin_names) / sizeof(builtin_names[0]); i++)
-		if (builtin_names[i][0] == s[0] && strlen(builtin_names[i]) == len &&
-		    !memcmp(builtin_names[i], s, len))
+	for (const char *const *name = builtin_names[s[0] & 31]; *name; name++)
+		if (strlen(*name) == len && !memcmp(*name, s, len))
 			return true;
 	return false;
 }
@@ -604,9 +616,19 @@ const struct bj_py_text *bj_py_const(const struct bj_py *py, uint32_t node)
 	return NULL;
 }
 
+static bool is_ascii(const char *text, size_t size)
+{
+	unsigned char all = 0;
+
+	for (size_t i = 0; i < size; i++)
+		all |= (unsigned char)text[i];
+	return all < 0x80;
+}
+
 static bool prepare(struct bj_py *py, const struct bj_tree *tree)
 {
 	py->tree = tree;
+	py->is_ascii = is_ascii(tree->text, tree->size);
 	py->node_set = calloc(tree->n_nodes + 1, sizeof(*py->node_set));
 	py->node_scope = calloc(tree->n_nodes + 1, sizeof(*py->node_scope));
 	py->body_scope = calloc(tree->n_nodes + 1, sizeof(*py->body_scope));

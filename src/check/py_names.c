@@ -59,23 +59,47 @@ static void *grow(struct bj_py *py, void **items, uint32_t *n, uint32_t *room, s
 	return place;
 }
 
-static uint32_t hash_bytes(const char *s, size_t len, uint32_t seed)
+static uint64_t load(const char *s, size_t n)
 {
-	uint32_t h = 2166136261u ^ seed;
+	uint64_t word = 0;
 
-	for (size_t i = 0; i < len; i++)
-		h = (h ^ (unsigned char)s[i]) * 16777619u;
-	return h ^ (h >> 15);
+	memcpy(&word, s, n);
+	return word;
+}
+
+static uint64_t mix(uint64_t h, uint64_t word)
+{
+	h = (h ^ word) * 0x9e3779b97f4a7c15u;
+	return h ^ (h >> 29);
+}
+
+/* Never 0. The last words of a text may overlap. */
+static uint32_t hash_bytes(const char *s, size_t len)
+{
+	uint64_t h = len;
+
+	if (len >= 8) {
+		for (size_t i = 0; i + 8 < len; i += 8)
+			h = mix(h, load(s + i, 8));
+		h = mix(h, load(s + len - 8, 8));
+	} else if (len >= 4) {
+		h = mix(h, load(s, 4) << 32 | load(s + len - 4, 4));
+	} else if (len) {
+		h = mix(h, load(s, 1) << 16 | load(s + len / 2, 1) << 8 | load(s + len - 1, 1));
+	}
+	return (uint32_t)(h >> 32) ? (uint32_t)(h >> 32) : 1;
+}
+
+static uint32_t hash_of(const struct bj_py_text *text)
+{
+	return text->hash ? text->hash : hash_bytes(text->s, text->len);
 }
 
 /* Twice the places of a hash table whose items are @n, of which @hash_at() gives the hash. */
 static bool regrow(struct bj_py *py, uint32_t **table, uint32_t *mask, uint32_t n,
 		   uint32_t (*hash_at)(const struct bj_py *py, uint32_t item))
 {
-	if (*table && n * 2 < *mask)
-		return true;
-
-	const uint32_t size = *table ? (*mask + 1) * 2 : 512;
+	const uint32_t size = *table ? (*mask + 1) * 2 : 1024;
 	uint32_t *bigger = calloc(size, sizeof(*bigger));
 
 	if (!bigger) {
@@ -93,6 +117,12 @@ static bool regrow(struct bj_py *py, uint32_t **table, uint32_t *mask, uint32_t 
 	*table = bigger;
 	*mask = size - 1;
 	return true;
+}
+
+/* Whether a hash table of @n items is full enough to be made larger. */
+static inline bool is_full(const uint32_t *table, uint32_t mask, uint32_t n)
+{
+	return !table || n * 2 >= mask;
 }
 
 static uint32_t text_hash(const struct bj_py *py, uint32_t item)
@@ -123,10 +153,11 @@ uint32_t bj_py_intern(struct bj_py *py, const char *s, size_t len)
 {
 	if (!len || len > BJ_PY_TEXT_MAX)
 		return 0;
-	if (!regrow(py, &py->text_table, &py->mask_texts, py->n_texts, text_hash))
+	if (is_full(py->text_table, py->mask_texts, py->n_texts) &&
+	    !regrow(py, &py->text_table, &py->mask_texts, py->n_texts, text_hash))
 		return 0;
 
-	const uint32_t hash = hash_bytes(s, len, 0);
+	const uint32_t hash = hash_bytes(s, len);
 	uint32_t at = hash & py->mask_texts;
 
 	for (; py->text_table[at]; at = (at + 1) & py->mask_texts) {
@@ -223,7 +254,7 @@ struct bj_py_text bj_py_identifier(struct bj_py *py, uint32_t node)
 	const char *s = py->tree->text + at->start;
 	const uint32_t len = at->end - at->start;
 
-	for (uint32_t i = 0; i < len; i++)
+	for (uint32_t i = 0; !py->is_ascii && i < len; i++)
 		if ((unsigned char)s[i] >= 0x80)
 			return normalise(py, s, len);
 	return (struct bj_py_text){ .s = s, .len = len };
@@ -232,10 +263,11 @@ struct bj_py_text bj_py_identifier(struct bj_py *py, uint32_t node)
 struct bj_py_symbol *bj_py_symbol(struct bj_py *py, uint32_t scope, const struct bj_py_text *name,
 				  bool make)
 {
-	if (!regrow(py, &py->symbol_table, &py->mask_symbols, py->n_symbols, symbol_hash))
+	if (is_full(py->symbol_table, py->mask_symbols, py->n_symbols) &&
+	    !regrow(py, &py->symbol_table, &py->mask_symbols, py->n_symbols, symbol_hash))
 		return NULL;
 
-	const uint32_t hash = hash_bytes(name->s, name->len, scope * 2654435761u);
+	const uint32_t hash = (uint32_t)(mix(scope, hash_of(name)) >> 32);
 	uint32_t at = hash & py->mask_symbols;
 
 	for (; py->symbol_table[at]; at = (at + 1) & py->mask_symbols) {
@@ -263,10 +295,11 @@ struct bj_py_symbol *bj_py_symbol(struct bj_py *py, uint32_t scope, const struct
 
 const struct bj_py_symbol *bj_py_lookup(struct bj_py *py, uint32_t node)
 {
-	const struct bj_py_text name = bj_py_identifier(py, node);
+	struct bj_py_text name = bj_py_identifier(py, node);
 	const uint32_t own = py->node_scope[node];
 	const uint32_t start = py->tree->nodes[node].start;
 
+	name.hash = hash_of(&name);
 	for (uint32_t scope = own, n = 0;; scope = py->scopes[scope].parent) {
 		const struct bj_py_symbol *s = NULL;
 

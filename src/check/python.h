@@ -31,7 +31,7 @@ struct bj_py_set {
 struct bj_py_text {
 	const char *s; /* NUL-terminated as well */
 	uint32_t len;
-	uint32_t hash;
+	uint32_t hash; /* 0: not known yet */
 };
 
 /* A function, a lambda, a class body or (0) the module. */
@@ -55,6 +55,7 @@ struct bj_py_symbol {
 
 struct bj_py {
 	const struct bj_tree *tree;
+	bool is_ascii; /* all of the text */
 	struct bj_py_chunk *chunks;
 	struct bj_py_text *texts; /* interned; 0 is "" */
 	uint32_t n_texts, room_texts, *text_table, mask_texts;

@@ -14,7 +14,8 @@
  * of a text have use for: at the first error the whole is given up. */
 
 #define QUICK_DEPTH 512  /* how much of the graph can be taken back into the array in one go */
-#define QUICK_CLOCK 1024 /* tokens between two looks at the clock; a power of two */
+#define QUICK_CLOCK 4096 /* work between two looks at the clock */
+#define QUICK_TOKEN 8    /* the work of a token, beside one for each byte that is looked at */
 
 struct quick_entry {
 	Subtree tree;
@@ -34,7 +35,7 @@ struct quick {
 	uint32_t base, n, room; /* in use: from base to n */
 	TSStateId state;        /* on top of the array, or of the graph when that is empty */
 	uint64_t end;           /* of the time, see bj_clock_cpu() */
-	uint32_t tokens;
+	uint32_t work;          /* since the latest look at the clock */
 	bool late;
 	Length at;
 	Subtree external; /* the latest token of the grammar's own scanner */
@@ -370,8 +371,11 @@ static bool quick_may_run(const TSParser *parser)
 
 static bool quick_is_late(struct quick *q)
 {
-	if (++q->tokens % QUICK_CLOCK == 0)
+	q->work += QUICK_TOKEN;
+	if (q->work >= QUICK_CLOCK) {
+		q->work = 0;
 		q->late |= bj_clock_cpu() > q->end;
+	}
 	return q->late;
 }
 

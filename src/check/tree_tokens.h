@@ -65,11 +65,13 @@ static inline void quick_start(struct quick *q, Length at)
 }
 
 /* ts_lexer_finish(). Returns the byte after the last one that was looked at. */
-static inline uint32_t quick_finish(Lexer *lexer, uint32_t seen)
+static inline uint32_t quick_finish(struct quick *q, uint32_t seen)
 {
+	Lexer *lexer = &q->parser->lexer;
 	const uint32_t more = lexer->data.lookahead == TS_DECODE_ERROR ? 5 : 1;
 	const uint32_t last = lexer->current_position.bytes + more;
 
+	q->work += last - q->at.bytes;
 	if (length_is_undefined(lexer->token_end_position))
 		lexer->token_end_position = lexer->current_position;
 	/* What was skipped behind the end belongs to the next token. */
@@ -142,10 +144,10 @@ static Subtree quick_scan(struct quick *q, unsigned mode, uint32_t *seen)
 	if (!ts_parser__external_scanner_scan(parser, mode)) {
 		q->is_set = q->python;
 		q->scanned = q->external;
-		*seen = quick_finish(lexer, *seen);
+		*seen = quick_finish(q, *seen);
 		return NULL_SUBTREE;
 	}
-	*seen = quick_finish(lexer, *seen);
+	*seen = quick_finish(q, *seen);
 
 	const unsigned length = ts_parser__external_scanner_serialize(parser);
 	const bool changed = !ts_external_scanner_state_eq(
@@ -200,7 +202,7 @@ static Subtree quick_lex(struct quick *q)
 	quick_start(q, q->at);
 	if (!q->language->lex_fn(&lexer->data, mode.lex_state))
 		return NULL_SUBTREE;
-	seen = quick_finish(lexer, seen);
+	seen = quick_finish(q, seen);
 
 	const TSSymbol symbol = lexer->data.result_symbol;
 

@@ -164,6 +164,44 @@ static void what_is_ambiguous_gives_the_same_tree(void **state)
 	}
 }
 
+/* The scanner of Python's grammar forgets more of an indentation than 255, and deep nesting. */
+static void deep_texts_give_the_same_tree(void **state)
+{
+	static const unsigned indents[] = { 300, 44, 255, 256, 257, 512 };
+
+	(void)state;
+	for (size_t i = 0; i < BJ_ARRAY_SIZE(indents); i++)
+		for (size_t k = 0; k < BJ_ARRAY_SIZE(indents); k++) {
+			AUTO_BUF struct bj_buf text = { .max = 1 << 16 };
+			bool clean;
+
+			bj_buf_printf(&text, "if a:\n%*sb\n%*sif c:\n%*sd = 'e'\n%*sf\ng\n",
+				      (int)indents[i], "", (int)indents[i], "", (int)indents[k], "",
+				      (int)indents[i], "");
+			if (!agree(BJ_LANG_PYTHON, text.data, text.size, &clean))
+				fail_msg("read differently: %s", text.data);
+		}
+	for (unsigned depth = 1; depth < 400; depth += 57) {
+		AUTO_BUF struct bj_buf text = { .max = 1 << 16 };
+		bool clean;
+
+		for (unsigned i = 0; i < depth; i++)
+			bj_buf_printf(&text, "f%c{", "'\""[i % 2]);
+		bj_buf_printf(&text, "a");
+		for (unsigned i = depth; i-- > 0;)
+			bj_buf_printf(&text, "}%c", "'\""[i % 2]);
+		assert_true(agree(BJ_LANG_PYTHON, text.data, text.size, &clean));
+	}
+}
+
+/* What the tables say is remembered for both languages in one place. */
+static void languages_are_told_apart(void **state)
+{
+	(void)state;
+	assert_int_not_equal(ts_language_state_count(tree_sitter_python()),
+			     ts_language_state_count(tree_sitter_bash()));
+}
+
 /* A parse that meets an error leaves the parser as new. */
 static void an_error_gives_up_and_nothing_stays(void **state)
 {
@@ -205,6 +243,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_script_gives_the_same_tree),
 		cmocka_unit_test(what_is_ambiguous_gives_the_same_tree),
+		cmocka_unit_test(deep_texts_give_the_same_tree),
+		cmocka_unit_test(languages_are_told_apart),
 		cmocka_unit_test(an_error_gives_up_and_nothing_stays),
 		cmocka_unit_test(a_parse_that_is_late_gives_up),
 	};

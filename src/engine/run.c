@@ -32,6 +32,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
+#include <unistd.h>
 
 static void new_id(char *id)
 {
@@ -449,10 +450,11 @@ static int keep_both(const struct bj_record *rec, const struct bj_spec *spec,
 	struct bj_artifact artifact = { .lock = -1 };
 	const bool kept = keep_artifacts(rec, spec, result, spool, files, &artifact);
 	const int r = bj_record_finish(rec, spec, result, kept ? &artifact : NULL, err);
-	AUTO_FD int lock = artifact.lock;
 
 	if (r < 0 && kept)
 		bj_artifact_remove(rec->archive, artifact.name);
+	if (artifact.lock >= 0)
+		close(artifact.lock);
 	return r;
 }
 

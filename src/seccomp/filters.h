@@ -7,7 +7,8 @@
  * that a process which makes jars loads bytes and nothing else.
  *
  * floor    a deny-list that no jar runs without: what no profile may give back
- * default  profiles/default.json, the allow-list used when no custom profile is given
+ * jar      profiles/default.json, the allow-list used when no custom profile is given, and the
+ *          floor in one: it answers as both would (compact.h)
  * init     for the init of a jar, which loads it once it has started
  * collect  for the process that collects artifacts, which loads it once it has started
  * import   for the process that unpacks a foreign image
@@ -25,7 +26,7 @@ struct bj_filter {
 	size_t size;      /* bytes */
 };
 
-extern const struct bj_filter bj_filter_floor, bj_filter_default, bj_filter_init, bj_filter_collect,
+extern const struct bj_filter bj_filter_floor, bj_filter_jar, bj_filter_init, bj_filter_collect,
 	bj_filter_import, bj_filter_front, bj_filter_launcher;
 
 /* The longest program that the kernel takes: 4,096 instructions of 8 bytes. */
@@ -38,7 +39,7 @@ int bj_filter_load(const struct bj_filter *filter);
 
 /* Load what seals a script: the floor with @custom, or with our default when @custom is NULL.
  * The next call should be execve: after it, only what both filters allow still works.
- * A custom filter may forbid the loading of filters, so it comes last; ours does not, so the
- * floor comes last and the floor's errno is what the script sees. 0 or -errno; on failure the
+ * A custom filter may forbid the loading of filters, so it comes last; ours answers as if the
+ * floor came last, and the floor's errno is what the script sees. 0 or -errno; on failure the
  * thread may be half sealed and must end. */
 int bj_filter_seal(const struct bj_filter *custom);

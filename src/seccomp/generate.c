@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Build tool: compile profiles to a C file. Usage: generate OUT.c NAME=PROFILE.json... gives
- * bj_filter_NAME each. */
+/* Build tool: compile profiles to a C file. Usage: generate OUT.c NAME=PROFILE.json
+ * [+PROFILE.json]... gives bj_filter_NAME each; one that begins with + is loaded on top of the one
+ * before it. */
 
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "seccomp/compact.h"
 #include "seccomp/filters.h"
 #include "seccomp/profile.h"
 
@@ -20,7 +22,24 @@ static void print_filter(FILE *out, const char *name, const struct bj_buf *code)
 		name, name, name);
 }
 
-static int generate(FILE *out, const char *arg, struct bj_err *err)
+/* One program of @first and, unless it is NULL, of @second on top of it. */
+static int compile(const char *first, const char *second, struct bj_buf *ret_code,
+		   struct bj_err *err)
+{
+	AUTO_BUF struct bj_buf a = { 0 }, b = { 0 };
+	int r = bj_profile_compile_file(first, &a, err);
+
+	if (r == 0 && second)
+		r = bj_profile_compile_file(second, &b, err);
+	if (r < 0)
+		return r;
+
+	const struct bj_buf codes[] = { a, b };
+
+	return bj_compact(codes, second ? 2 : 1, ret_code, err);
+}
+
+static int generate(FILE *out, const char *arg, const char *second, struct bj_err *err)
 {
 	const char *equals = strchr(arg, '=');
 	AUTO_BUF struct bj_buf code = { 0 };
@@ -30,7 +49,7 @@ static int generate(FILE *out, const char *arg, struct bj_err *err)
 		return bj_err_set(err, BJ_E_INVALID, 0, "%s is not NAME=FILE", arg);
 	snprintf(name, sizeof(name), "%.*s", (int)(equals - arg), arg);
 
-	const int r = bj_profile_compile_file(equals + 1, &code, err);
+	const int r = compile(equals + 1, second, &code, err);
 
 	if (r < 0)
 		return r;
@@ -43,7 +62,7 @@ int main(int argc, char **argv)
 	struct bj_err err = { 0 };
 
 	if (argc < 3) {
-		fprintf(stderr, "usage: generate OUT.c NAME=PROFILE.json...\n");
+		fprintf(stderr, "usage: generate OUT.c NAME=PROFILE.json [+PROFILE.json]...\n");
 		return 1;
 	}
 
@@ -55,11 +74,15 @@ int main(int argc, char **argv)
 	}
 	fprintf(out, "/* Compiled from profiles/ by generate; do not edit. */\n"
 		     "#include \"seccomp/filters.h\"\n");
-	for (int i = 2; i < argc; i++)
-		if (generate(out, argv[i], &err) < 0) {
+	for (int i = 2; i < argc; i++) {
+		const char *first = argv[i];
+		const char *second = i + 1 < argc && argv[i + 1][0] == '+' ? argv[++i] + 1 : NULL;
+
+		if (generate(out, first, second, &err) < 0) {
 			fprintf(stderr, "%s\n", err.msg);
 			fclose(out);
 			return 1;
 		}
+	}
 	return fclose(out) == 0 ? 0 : 1;
 }

@@ -23,9 +23,7 @@ int bj_filter_load(const struct bj_filter *filter)
 
 int bj_filter_seal(const struct bj_filter *custom)
 {
-	const struct bj_filter *first = custom ? &bj_filter_floor : &bj_filter_default;
-	const struct bj_filter *last = custom ? custom : &bj_filter_floor;
-	const int r = bj_filter_load(first);
+	const int r = bj_filter_load(custom ? &bj_filter_floor : &bj_filter_jar);
 
-	return r < 0 ? r : bj_filter_load(last);
+	return r < 0 || !custom ? r : bj_filter_load(custom);
 }

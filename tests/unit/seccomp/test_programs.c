@@ -3,68 +3,10 @@
 /* The compiled filters read instruction by instruction, for what no kernel of today can show:
  * numbers that it does not have, and architectures that it cannot run. DS-SEC. */
 
-#include "unit.h"
-
-#include "seccomp/filters.h"
+#include "program.h"
 
 #include <errno.h>
-#include <linux/audit.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <string.h>
 #include <sys/syscall.h>
-
-#ifdef __x86_64__
-enum { NATIVE = AUDIT_ARCH_X86_64 };
-#else
-enum { NATIVE = AUDIT_ARCH_AARCH64 };
-#endif
-
-static bool jumps(const struct sock_filter *op, uint32_t a)
-{
-	switch (BPF_OP(op->code)) {
-	case BPF_JEQ:
-		return a == op->k;
-	case BPF_JGT:
-		return a > op->k;
-	case BPF_JGE:
-		return a >= op->k;
-	default:
-		fail_msg("unexpected jump %#x", op->code);
-		return false;
-	}
-}
-
-/* What @filter answers to @data. Knows the instructions that libseccomp writes. */
-static uint32_t answer(const struct bj_filter *filter, const struct seccomp_data *data)
-{
-	const struct sock_filter *code = filter->code;
-	uint32_t a = 0;
-
-	for (size_t i = 0; i < filter->size / sizeof(*code); i++) {
-		const struct sock_filter *op = &code[i];
-
-		if (op->code == (BPF_RET | BPF_K))
-			return op->k;
-		if (op->code == (BPF_LD | BPF_W | BPF_ABS))
-			memcpy(&a, (const char *)data + op->k, sizeof(a));
-		else if (op->code == (BPF_ALU | BPF_AND | BPF_K))
-			a &= op->k;
-		else if (op->code == (BPF_JMP | BPF_JA))
-			i += op->k;
-		else if (BPF_CLASS(op->code) == BPF_JMP)
-			i += jumps(op, a) ? op->jt : op->jf;
-		else
-			fail_msg("unexpected instruction %#x", op->code);
-	}
-	fail_msg("the program has no end");
-	return 0;
-}
-
-static uint32_t answer_to(const struct bj_filter *filter, uint32_t arch, int number)
-{
-	return answer(filter, &(struct seccomp_data){ .nr = number, .arch = arch });
-}
 
 /* No profile gives a call away that was made after the floor was written. */
 static void numbers_of_the_future_do_not_exist(void **state)
@@ -73,10 +15,10 @@ static void numbers_of_the_future_do_not_exist(void **state)
 	for (int number = 470; number <= 639; number++) {
 		assert_int_equal(answer_to(&bj_filter_floor, NATIVE, number),
 				 SECCOMP_RET_ERRNO | ENOSYS);
-		assert_int_equal(answer_to(&bj_filter_default, NATIVE, number),
+		assert_int_equal(answer_to(&bj_filter_jar, NATIVE, number),
 				 SECCOMP_RET_ERRNO | ENOSYS);
 	}
-	assert_int_equal(answer_to(&bj_filter_default, NATIVE, 5000), SECCOMP_RET_ERRNO | EPERM);
+	assert_int_equal(answer_to(&bj_filter_jar, NATIVE, 5000), SECCOMP_RET_ERRNO | EPERM);
 }
 
 static void every_filter_kills_other_architectures(void **state)
@@ -84,7 +26,7 @@ static void every_filter_kills_other_architectures(void **state)
 	static const uint32_t OTHERS[] = { 0, AUDIT_ARCH_I386, AUDIT_ARCH_ARM,
 					   AUDIT_ARCH_X86_64 ^ AUDIT_ARCH_AARCH64 ^ NATIVE,
 					   AUDIT_ARCH_RISCV64 };
-	const struct bj_filter *const filters[] = { &bj_filter_floor,   &bj_filter_default,
+	const struct bj_filter *const filters[] = { &bj_filter_floor,   &bj_filter_jar,
 						    &bj_filter_init,    &bj_filter_collect,
 						    &bj_filter_import,  &bj_filter_front,
 						    &bj_filter_launcher };

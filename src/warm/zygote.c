@@ -48,6 +48,18 @@ static int enter_template(struct bj_err *err)
 	return 0;
 }
 
+/* What it prints while it rehearses goes nowhere. The launcher's streams are a pipe that nobody
+ * empties: a few zygotes would fill it, and the next one would wait forever. */
+static int lose_streams(void)
+{
+	AUTO_FD int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	for (int fd = 0; fd <= STDERR_FILENO; fd++)
+		if (null < 0 || dup2(null, fd) < 0)
+			return -1;
+	return 0;
+}
+
 __attribute__((noreturn)) static void become_zygote(const char *python, const char *const *modules,
 						    bool needed, int sock)
 {
@@ -69,7 +81,7 @@ __attribute__((noreturn)) static void become_zygote(const char *python, const ch
 
 	signal(SIGPIPE, SIG_DFL);
 	signal(SIGXCPU, SIG_DFL);
-	if (dup3(sock, BJ_ZYGOTE_SOCKET, 0) < 0 || enter_template(&err) < 0 ||
+	if (dup3(sock, BJ_ZYGOTE_SOCKET, 0) < 0 || enter_template(&err) < 0 || lose_streams() < 0 ||
 	    bj_creds_keep_over_exec(&err) < 0)
 		_exit(1);
 	close_range(BJ_ZYGOTE_SOCKET + 1, ~0u, 0);

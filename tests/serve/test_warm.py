@@ -220,6 +220,15 @@ def test_a_dead_zygote_is_replaced(serve):
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="sees the namespaces of others")
+def test_what_a_zygote_prints_is_lost(serve):
+    """A stream that keeps it would be full after a few zygotes, and the next would hang."""
+    service = serve(config=SETTINGS).ready()
+    run_warm(service, "print(1)")
+    zygote = find_zygote(service.process.pid)
+    assert [os.readlink(f"/proc/{zygote}/fd/{fd}") for fd in range(3)] == ["/dev/null"] * 3
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="sees the namespaces of others")
 def test_a_zygote_that_hangs_is_replaced(serve):
     """Whoever waits for it gets a right answer from elsewhere, long before the deadline of a jar."""
     service = serve(config=SETTINGS).ready()

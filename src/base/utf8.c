@@ -65,3 +65,16 @@ char *bj_utf8_repair(const char *text, size_t size, size_t *ret_size)
 	*ret_size = buf.size;
 	return bj_buf_take(&buf);
 }
+
+static bool goes_on(char c)
+{
+	return ((unsigned char)c & 0xc0) == 0x80;
+}
+
+void bj_utf8_widen(const char *text, size_t size, size_t *start, size_t *end)
+{
+	for (int i = 0; i < 3 && *start > 0 && *start < size && goes_on(text[*start]); i++)
+		--*start;
+	for (int i = 0; i < 3 && *end < size && goes_on(text[*end]); i++)
+		++*end;
+}

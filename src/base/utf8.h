@@ -15,3 +15,7 @@ bool bj_utf8_valid(const char *text, size_t size);
  * U+FFFD. *@ret_size gets its length; the copy is NUL-terminated and the caller frees it.
  * NULL: no memory. */
 char *bj_utf8_repair(const char *text, size_t size, size_t *ret_size);
+
+/* Move @start back and @end on to where characters begin, in a @text of @size bytes: at most three
+ * bytes each. */
+void bj_utf8_widen(const char *text, size_t size, size_t *start, size_t *end);

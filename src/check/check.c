@@ -141,7 +141,7 @@ char *bj_checker_mask(const struct bj_checker *checker, const char *text, size_t
 		free(copy);
 		return NULL;
 	}
-	bj_secrets_mask(copy, &spans);
+	bj_secrets_mask(copy, size, &spans);
 	bj_spans_done(&spans);
 	return copy;
 }

@@ -193,7 +193,7 @@ int bj_report_build(const struct bj_check_request *request, struct bj_findings *
 		return bj_err_set(err, BJ_E_SYSTEM, ENOMEM, "cannot report on the script");
 	if (request->size)
 		memcpy(masked, request->text, request->size);
-	bj_secrets_mask(masked, secrets);
+	bj_secrets_mask(masked, request->size, secrets);
 	bj_place_init(&place, request->language, request->text, request->size);
 	for (size_t i = 0; i < findings->n; i++)
 		failed |= fill_finding(request, &findings->items[i], &place, masked,
@@ -283,7 +283,7 @@ static char *masked_line(const struct bj_check_request *request, const struct bj
 	if (!masked || !line || place.line != line)
 		return NULL;
 	memcpy(masked, request->text, request->size);
-	bj_secrets_mask(masked, spans);
+	bj_secrets_mask(masked, request->size, spans);
 	return source_line(&place, masked);
 }
 

@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "base/utf8.h"
 #include "check/hs_compile.h"
 #include "secrets_db.inc"
 #include "secrets_rules.inc"
@@ -264,12 +265,16 @@ int bj_secrets_find(const struct bj_secrets *secrets, enum bj_rule_language lang
 	return 0;
 }
 
-void bj_secrets_mask(char *text, const struct bj_spans *spans)
+void bj_secrets_mask(char *text, size_t size, const struct bj_spans *spans)
 {
-	for (size_t i = 0; i < spans->n; i++)
-		for (size_t at = spans->items[i].start; at < spans->items[i].end; at++)
+	for (size_t i = 0; i < spans->n; i++) {
+		size_t start = spans->items[i].start, end = spans->items[i].end;
+
+		bj_utf8_widen(text, size, &start, &end);
+		for (size_t at = start; at < end; at++)
 			if (text[at] != '\n' && text[at] != '\r')
 				text[at] = '*';
+	}
 }
 
 static int try_builtin(struct bj_err *err)

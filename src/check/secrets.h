@@ -70,8 +70,9 @@ void bj_secrets_free(struct bj_secrets *secrets); /* NULL is fine */
 int bj_secrets_find(const struct bj_secrets *secrets, enum bj_rule_language language,
 		    const char *text, size_t size, struct bj_spans *ret, struct bj_err *err);
 
-/* Write a star over every character of the spans; line ends stay. @text is changed in place. */
-void bj_secrets_mask(char *text, const struct bj_spans *spans);
+/* Write a star over every character of the spans; line ends stay. @text is changed in place. A
+ * character that a span cuts goes as a whole: what was UTF-8 still is. */
+void bj_secrets_mask(char *text, size_t size, const struct bj_spans *spans);
 
 const struct bj_secret_rule *bj_rules_secrets(size_t *ret_n);
 

@@ -3,6 +3,7 @@
 
 #include "base/buf.h"
 #include "base/cleanup.h"
+#include "base/utf8.h"
 #include "check/secrets.h"
 
 #include <sodium.h>
@@ -126,8 +127,11 @@ void bj_known_mask(const struct bj_known *known, char *text, size_t size)
 
 		/* A value may look like what is left of it: the search goes on behind it. */
 		while ((at = memmem(at, size - (size_t)(at - text), v->data, v->size))) {
-			memset(at, '*', v->size);
-			at += v->size;
+			size_t start = (size_t)(at - text), end = start + v->size;
+
+			bj_utf8_widen(text, size, &start, &end);
+			memset(text + start, '*', end - start);
+			at = text + end;
 		}
 	}
 }

@@ -42,9 +42,10 @@ static void mask_member(const struct bj_record *rec, json_t *object, const char 
 
 	const size_t size = json_string_length(value);
 	AUTO_FREE char *masked = bj_record_mask(rec, json_string_value(value), size);
+	json_t *text = masked ? json_stringn(masked, size) : NULL;
 
-	json_object_set_new(object, name,
-			    masked ? json_stringn_nocheck(masked, size) : json_null());
+	/* What cannot be written must not stay as it was, nor keep the rest from being written. */
+	json_object_set_new(object, name, text ? text : json_null());
 }
 
 static void drop_member(json_t *object, const char *name)

@@ -2,6 +2,7 @@
 #include "unit.h"
 
 #include "base/cleanup.h"
+#include "base/utf8.h"
 #include "check/secrets.h"
 
 /* VALD-03: secrets are found, by the rule that knows them best, and ordinary code is clean. */
@@ -168,9 +169,35 @@ static void masks_the_secret_and_nothing_else(void **state)
 	(void)state;
 	assert_int_equal(bj_secrets_find(secrets, BJ_RULE_PYTHON, text, strlen(text), &spans, NULL),
 			 0);
-	bj_secrets_mask(text, &spans);
+	bj_secrets_mask(text, strlen(text), &spans);
 	bj_spans_done(&spans);
 	assert_string_equal(text, "x = 1; password = '*******'; y = 2\n");
+}
+
+/* A value longer than anybody looks is cut somewhere: not within a character, in no place. */
+static void what_was_text_stays_text(void **state)
+{
+	enum { LEAD = 16, LONG = 1200 };
+
+	(void)state;
+	for (size_t lead = 6; lead < LEAD; lead++) {
+		char text[LONG + 64] = "password = 'aB3xK9zQ4mW7pL2v";
+		struct bj_spans spans = { 0 };
+
+		text[12 + lead] = '\0';
+		while (strlen(text) < LONG)
+			strncat(text, "\xe2\x82\xac", 3);
+		strncat(text, "'\n", 2);
+		assert_true(bj_utf8_valid(text, strlen(text)));
+		assert_int_equal(
+			bj_secrets_find(secrets, BJ_RULE_PYTHON, text, strlen(text), &spans, NULL),
+			0);
+		assert_true(spans.n > 0);
+		bj_secrets_mask(text, strlen(text), &spans);
+		bj_spans_done(&spans);
+		assert_true(bj_utf8_valid(text, strlen(text)));
+		assert_null(strstr(text, "aB3xK9"));
+	}
 }
 
 int main(void)
@@ -180,6 +207,7 @@ int main(void)
 		cmocka_unit_test(ordinary_code_is_clean),
 		cmocka_unit_test(assignments_are_found),
 		cmocka_unit_test(masks_the_secret_and_nothing_else),
+		cmocka_unit_test(what_was_text_stays_text),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

@@ -40,11 +40,21 @@ static void test_a_value_of_stars(void **state)
 	     "******************************");
 }
 
+/* A value that was cut within a character takes the whole of it. */
+static void test_a_part_of_a_character(void **state)
+{
+	(void)state;
+	mask("secret\xe2", "a secret\xe2\x82\xac b", "a ********* b");
+	mask("\x82\xacsecret", "a \xe2\x82\xacsecret b", "a ********* b");
+	mask("secret\xe2\x82", "secret\xe2\x82", "********");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_every_place),
 		cmocka_unit_test(test_a_value_of_stars),
+		cmocka_unit_test(test_a_part_of_a_character),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -125,24 +125,27 @@ static int add_use(struct bj_store *store, const struct bj_entry *e)
 
 /* --- lines ------------------------------------------------------------------------------------ */
 
-/* The state of the run @id; -1: there is no such row. */
-static int state_of(struct bj_store *store, const char *id)
+/* The state of the run @id; -1: there is no such row. Negative: the database cannot say. */
+static int read_state(struct bj_store *store, const char *id, int *ret)
 {
 	sqlite3_stmt *st = bj_store_get(store, BJ_ST_STATE);
 
 	bind_text(st, 1, id);
 
-	const int state = sqlite3_step(st) == SQLITE_ROW ? sqlite3_column_int(st, 0) : -1;
+	const int r = sqlite3_step(st);
 
+	*ret = r == SQLITE_ROW ? sqlite3_column_int(st, 0) : -1;
 	sqlite3_reset(st);
-	return state;
+	return r == SQLITE_ROW || r == SQLITE_DONE ? 0 : -1;
 }
 
 /* 1: applied; 0: there is nothing it could be applied to; negative: the database says why not. */
 static int apply_end(struct bj_store *store, const struct bj_entry *e)
 {
-	const int before = state_of(store, e->id);
+	int before;
 
+	if (read_state(store, e->id, &before) < 0)
+		return -1;
 	if (before < 0 && !(e->parts & BJ_ENTRY_BEGIN))
 		return 0;
 	if (before < 0 && bj_fold_row(store, e) < 0)

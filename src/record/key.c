@@ -307,6 +307,31 @@ static void note_use(struct bj_store *store, const char *prefix, uint64_t now)
 	bj_store_commit(store, NULL);
 }
 
+/* Whether a key that is there may be used. */
+static int stands(const struct found *f, const char *prefix, uint64_t now, struct bj_err *err)
+{
+	if (f->revoked_ms)
+		return bj_err_set(err, BJ_E_DENIED, 0, "the API key %s was revoked", prefix);
+	if (f->expires_ms && f->expires_ms <= now)
+		return bj_err_set(err, BJ_E_DENIED, 0, "the API key %s has expired", prefix);
+	if (!f->tenant_on)
+		return bj_err_set(err, BJ_E_DENIED, 0, "the tenant %.32s is switched off",
+				  f->caller.tenant);
+	return 0;
+}
+
+int bj_key_stands(struct bj_store *store, const char *prefix, struct bj_err *err)
+{
+	struct found f = { 0 };
+	const int r = find(store, prefix, &f, err);
+
+	if (r < 0)
+		return r;
+	if (!f.there)
+		return bj_err_set(err, BJ_E_DENIED, 0, "this API key is not known");
+	return stands(&f, prefix, bj_clock_unix_ms(), err);
+}
+
 int bj_key_check(struct bj_store *store, const char *text, struct bj_caller *ret,
 		 struct bj_err *err)
 {
@@ -328,13 +353,9 @@ int bj_key_check(struct bj_store *store, const char *text, struct bj_caller *ret
 	if (!f.there || !fits)
 		return bj_err_set(err, BJ_E_DENIED, 0, "this API key is not known");
 	memcpy(f.caller.key, prefix, sizeof(prefix));
-	if (f.revoked_ms)
-		return bj_err_set(err, BJ_E_DENIED, 0, "the API key %s was revoked", prefix);
-	if (f.expires_ms && f.expires_ms <= now)
-		return bj_err_set(err, BJ_E_DENIED, 0, "the API key %s has expired", prefix);
-	if (!f.tenant_on)
-		return bj_err_set(err, BJ_E_DENIED, 0, "the tenant %.32s is switched off",
-				  f.caller.tenant);
+	r = stands(&f, prefix, now, err);
+	if (r < 0)
+		return r;
 	if (now - f.used_ms > USE_MS) {
 		note_use(store, prefix, now);
 		f.caller.noted = true;

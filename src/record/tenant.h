@@ -96,3 +96,7 @@ int bj_key_list(struct bj_store *store, const char *tenant, json_t **ret, struct
  * message says which. How long it takes says nothing about the secret. */
 int bj_key_check(struct bj_store *store, const char *text, struct bj_caller *ret,
 		 struct bj_err *err);
+
+/* Whether the key with this prefix, which was checked before, may still be used. Fails as
+ * bj_key_check(). */
+int bj_key_stands(struct bj_store *store, const char *prefix, struct bj_err *err);

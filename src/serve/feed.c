@@ -22,7 +22,7 @@ struct bj_feed {
 	pthread_cond_t news;
 	struct change kept[BJ_FEED_KEPT]; /* a ring */
 	uint64_t told;                    /* how many there ever were */
-	unsigned int watchers;
+	struct bj_feed_watcher *watchers;
 	bool closed;
 };
 
@@ -31,6 +31,7 @@ struct bj_feed_watcher {
 	char tenant[BJ_FEED_TENANT];
 	bool all;
 	uint64_t pos;
+	struct bj_feed_watcher *next;
 };
 
 struct bj_feed *bj_feed_new(void)
@@ -62,7 +63,7 @@ void bj_feed_tell(struct bj_feed *feed, const char *id, const char *tenant, enum
 	snprintf(change->id, sizeof(change->id), "%s", id);
 	snprintf(change->tenant, sizeof(change->tenant), "%s", tenant ? tenant : "");
 	change->state = state;
-	if (feed->watchers > 0)
+	if (feed->watchers)
 		pthread_cond_broadcast(&feed->news);
 	pthread_mutex_unlock(&feed->lock);
 }
@@ -73,6 +74,18 @@ void bj_feed_close(struct bj_feed *feed)
 	feed->closed = true;
 	pthread_cond_broadcast(&feed->news);
 	pthread_mutex_unlock(&feed->lock);
+}
+
+/* With the lock. */
+static bool has_room(const struct bj_feed *feed, const struct bj_feed_watcher *watcher)
+{
+	unsigned int n = 0, theirs = 0;
+
+	for (const struct bj_feed_watcher *w = feed->watchers; w; w = w->next) {
+		n++;
+		theirs += !watcher->all && !w->all && strcmp(w->tenant, watcher->tenant) == 0;
+	}
+	return !feed->closed && n < BJ_FEED_WATCHERS && theirs < BJ_FEED_SHARE;
 }
 
 struct bj_feed_watcher *bj_feed_watch(struct bj_feed *feed, const char *tenant)
@@ -87,11 +100,14 @@ struct bj_feed_watcher *bj_feed_watch(struct bj_feed *feed, const char *tenant)
 	w->all = !tenant;
 	w->pos = feed->told;
 
-	const bool full = feed->closed || feed->watchers >= BJ_FEED_WATCHERS;
+	const bool room = has_room(feed, w);
 
-	feed->watchers += !full;
+	if (room) {
+		w->next = feed->watchers;
+		feed->watchers = w;
+	}
 	pthread_mutex_unlock(&feed->lock);
-	if (full) {
+	if (!room) {
 		free(w);
 		return NULL;
 	}
@@ -100,8 +116,12 @@ struct bj_feed_watcher *bj_feed_watch(struct bj_feed *feed, const char *tenant)
 
 void bj_feed_leave(struct bj_feed_watcher *w)
 {
+	struct bj_feed_watcher **at = &w->feed->watchers;
+
 	pthread_mutex_lock(&w->feed->lock);
-	w->feed->watchers--;
+	while (*at != w)
+		at = &(*at)->next;
+	*at = w->next;
 	pthread_mutex_unlock(&w->feed->lock);
 	free(w);
 }

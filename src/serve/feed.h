@@ -9,7 +9,13 @@
 /* What happened to the runs of the service, for those who watch its list: the newest changes, each
  * a few words. Who falls behind is told so and looks at the list again. Thread-safe. */
 
-enum { BJ_FEED_ID = 33, BJ_FEED_TENANT = 33, BJ_FEED_KEPT = 512, BJ_FEED_WATCHERS = 64 };
+enum {
+	BJ_FEED_ID = 33,
+	BJ_FEED_TENANT = 33,
+	BJ_FEED_KEPT = 512,
+	BJ_FEED_WATCHERS = 64, /* in all */
+	BJ_FEED_SHARE = 16     /* of one tenant: no tenant takes the places of others */
+};
 
 struct bj_feed;
 

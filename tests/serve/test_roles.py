@@ -343,3 +343,26 @@ def test_a_tenant_hears_of_its_own_runs_only(office):
             heard.append(json.loads(line[6:]))
     conn.close()
     assert heard == [{"id": own, "state": state} for state in ("queued", "running", "finished")]
+
+
+@pytest.mark.parametrize("how", ["revoke", "expire", "off"])
+def test_who_loses_the_key_hears_no_more(office, how):
+    """TENANT: the live list ends with the right to it, while the stream is open, and says nothing after that."""
+    name = f"lost-{how}"
+    office.cli("tenant", "add", name)
+    key = office.key(name, "run,read", *(["--expires", "4s"] if how == "expire" else []))
+    other = office.key(name, "run,read")
+    conn = http.client.HTTPConnection("127.0.0.1", office.port, timeout=30)
+    conn.request("GET", "/v1/events", headers={"Authorization": f"Bearer {key}"})
+    response = conn.getresponse()
+    assert response.status == 200 and response.readline() == b"event: ready\n"
+    first = office.run(other, "echo own", "bash").json["id"]
+    while first.encode() not in response.readline():
+        pass
+    if how == "revoke":
+        office.cli("key", "revoke", key[3:11])
+    elif how == "off":
+        office.cli("tenant", "set", name, "--off")
+    rest = response.read()  # to its end: without the check that is ten minutes away
+    assert all(json.loads(line[6:])["id"] == first for line in rest.splitlines() if line.startswith(b'data: {"id"'))
+    conn.close()

@@ -152,6 +152,25 @@ static void there_is_an_end_to_watchers(void **state)
 	assert_null(bj_feed_watch(w->feed, NULL));
 }
 
+/* TENANT: one that opens all the streams it can leaves room for the others. */
+static void a_tenant_has_its_share_of_watchers(void **state)
+{
+	struct world *w = *state;
+	struct bj_feed_watcher *red[BJ_FEED_SHARE], *blue, *all;
+
+	for (int i = 0; i < BJ_FEED_SHARE; i++)
+		assert_non_null(red[i] = bj_feed_watch(w->feed, "red"));
+	assert_null(bj_feed_watch(w->feed, "red"));
+	assert_non_null(blue = bj_feed_watch(w->feed, "blue"));
+	assert_non_null(all = bj_feed_watch(w->feed, NULL));
+	bj_feed_leave(red[3]);
+	assert_non_null(red[3] = bj_feed_watch(w->feed, "red"));
+	for (int i = 0; i < BJ_FEED_SHARE; i++)
+		bj_feed_leave(red[i]);
+	bj_feed_leave(blue);
+	bj_feed_leave(all);
+}
+
 /* A name that is missing where one is looked up is none: a front once died of it. */
 static void no_name_is_no_value(void **state)
 {
@@ -170,6 +189,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(changes_are_told_to_their_tenant, open_world,
 						close_world),
 		cmocka_unit_test_setup_teardown(who_falls_behind_is_told, open_world, close_world),
+		cmocka_unit_test_setup_teardown(a_tenant_has_its_share_of_watchers, open_world,
+						close_world),
 		cmocka_unit_test_setup_teardown(there_is_an_end_to_watchers, open_world,
 						close_world),
 		cmocka_unit_test(no_name_is_no_value),

@@ -30,6 +30,7 @@ struct bj_mcp {
 	struct bj_mcp_session *sessions;
 	struct bj_mcp_session *shared; /* where tasks live that belong to no session */
 	struct bj_mcp_listener *listeners;
+	atomic_size_t task_bytes; /* what all tasks hold together; without the lock */
 	unsigned int threads;
 	bool stopping;
 };

@@ -13,8 +13,10 @@
 #include <time.h>
 
 enum {
-	MAX_TASKS = 64, /* of one session, or of one client where there are no sessions */
-	MAX_ALL = 1024, /* of all of those together */
+	MAX_TASKS = 64,       /* of one session, or of one client where there are no sessions */
+	MAX_ALL = 1024,       /* of all of those together */
+	MAX_BYTES = 64 << 20, /* that the tasks of one of those hold: requests and results */
+	MAX_ALL_BYTES = 512 << 20, /* that all tasks of the service hold */
 	DEFAULT_TTL_MS = 600000,
 	MAX_TTL_MS = 86400000,
 	POLL_MS = 500,
@@ -30,10 +32,24 @@ struct bj_mcp_session *bj_mcp_tasks_home(const struct bj_mcp_call *call)
 	return call->modern ? call->mcp->shared : call->session;
 }
 
+/* What @value takes in a message; in memory it is of that order. */
+static size_t size_of(const json_t *value)
+{
+	return value ? json_dumpb(value, NULL, 0, JSON_COMPACT | JSON_ENCODE_ANY) : 0;
+}
+
+static void hold(struct bj_mcp_task *task, size_t bytes)
+{
+	task->mcp->task_bytes += bytes;
+	task->mcp->task_bytes -= task->bytes;
+	task->bytes = bytes;
+}
+
 void bj_mcp_task_free(struct bj_mcp_task *task)
 {
 	if (!task)
 		return;
+	hold(task, 0);
 	if (task->parked)
 		bj_mcp_call_free(task->parked);
 	json_decref(task->result);
@@ -191,6 +207,7 @@ static void finish(struct bj_mcp_call *call, json_t *result, struct bj_rpc_error
 	struct bj_mcp_session *home = bj_mcp_tasks_home(call);
 	struct bj_mcp *mcp = call->mcp;
 	struct bj_mcp_task *task = call->task;
+	const size_t bytes = size_of(result);
 	json_t *told = NULL;
 
 	pthread_mutex_lock(&home->lock);
@@ -203,6 +220,8 @@ static void finish(struct bj_mcp_call *call, json_t *result, struct bj_rpc_error
 	unlink_call(home, call);
 	if (task->status == BJ_TASK_INPUT)
 		task->parked = BJ_TAKE_PTR(call);
+	else
+		hold(task, bytes);
 	if (home == mcp->shared)
 		told = bj_mcp_task_details(task);
 	else
@@ -246,13 +265,16 @@ static void send_aside(void *ctx, const json_t *message)
 	pthread_mutex_unlock(&s->lock);
 }
 
-static struct bj_mcp_task *new_task(const struct bj_mcp_session *owner, uint64_t ttl_ms)
+static struct bj_mcp_task *new_task(const struct bj_mcp_call *call, uint64_t ttl_ms)
 {
+	const struct bj_mcp_session *owner = call->session;
 	struct bj_mcp_task *task = calloc(1, sizeof(*task));
 	unsigned char bytes[16];
 
 	if (!task)
 		return NULL;
+	task->mcp = call->mcp;
+	hold(task, size_of(call->message));
 	randombytes_buf(bytes, sizeof(bytes));
 	sodium_bin2hex(task->id, sizeof(task->id), bytes, sizeof(bytes));
 	memcpy(task->tenant, owner->tenant, sizeof(task->tenant));
@@ -274,30 +296,33 @@ void bj_mcp_task_enter(struct bj_mcp_session *home, struct bj_mcp_task *task,
 	home->n_calls++;
 }
 
-/* Whether one more is taken. With the lock. */
-static bool has_room(const struct bj_mcp_call *call, const struct bj_mcp_session *home)
+/* Whether @task is taken as one more. With the lock. */
+static bool has_room(const struct bj_mcp_call *call, const struct bj_mcp_session *home,
+		     const struct bj_mcp_task *task)
 {
 	unsigned int theirs = 0;
+	size_t bytes = task->bytes;
 
-	if (home->ended)
-		return false;
-	if (!call->modern)
-		return home->n_tasks < MAX_TASKS && home->n_calls < BJ_MCP_CALLS;
 	for (const struct bj_mcp_task *t = home->tasks; t; t = t->next)
-		theirs += is_theirs(t, call->session);
-	return theirs < MAX_TASKS && home->n_tasks < MAX_ALL;
+		if (is_theirs(t, call->session)) {
+			theirs++;
+			bytes += t->bytes;
+		}
+	return !home->ended && theirs < MAX_TASKS && bytes <= MAX_BYTES &&
+	       call->mcp->task_bytes <= MAX_ALL_BYTES &&
+	       (call->modern ? home->n_tasks < MAX_ALL : home->n_calls < BJ_MCP_CALLS);
 }
 
 struct bj_mcp_task *bj_mcp_task_begin(struct bj_mcp_call *call, uint64_t ttl_ms, json_t **ret_told)
 {
 	struct bj_mcp_session *home = bj_mcp_tasks_home(call);
 	struct bj_mcp_call *own = bj_mcp_call_again(call);
-	struct bj_mcp_task *task = own ? new_task(call->session, ttl_ms) : NULL;
+	struct bj_mcp_task *task = own ? new_task(call, ttl_ms) : NULL;
 	bool good;
 
 	bj_mcp_tasks_sweep(home);
 	pthread_mutex_lock(&home->lock);
-	good = task && has_room(call, home);
+	good = task && has_room(call, home, task);
 	if (good) {
 		bj_mcp_task_enter(home, task, own);
 		task->next = home->tasks;

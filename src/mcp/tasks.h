@@ -22,6 +22,8 @@ struct bj_mcp_task {
 	char tenant[BJ_MCP_OWNER], actor[BJ_MCP_OWNER]; /* who asked for it */
 	enum bj_mcp_task_status status;
 	uint64_t created_ms, updated_ms, ttl_ms;
+	struct bj_mcp *mcp;
+	size_t bytes;   /* what it holds: the request until it has ended, then its result */
 	json_t *result; /* NULL: none, or not yet */
 	struct bj_rpc_error error;
 	struct bj_mcp_call *call;   /* under way; NULL: it ended, or waits for input */

@@ -18,6 +18,7 @@ enum {
 	SOON_MS = 1000, /* what ends within this needs no task */
 	LOOK_MS = 20,
 	TTL_MS = 3600000,
+	ANSWERS_MAX = 1 << 20, /* bytes of answers */
 };
 
 static bool has_tasks(const struct bj_mcp_call *call)
@@ -198,6 +199,8 @@ json_t *bj_mcp_task_update(struct bj_mcp_call *call, struct bj_rpc_error *error)
 		return NULL;
 	if (!json_is_object(given))
 		return bj_rpc_fail(error, BJ_RPC_PARAMS, "inputResponses must be an object");
+	if (json_dumpb(given, NULL, 0, JSON_COMPACT) > ANSWERS_MAX)
+		return bj_rpc_fail(error, BJ_RPC_PARAMS, "inputResponses is too long");
 	pthread_mutex_lock(&home->lock);
 
 	struct bj_mcp_task *task = bj_mcp_task_find(call, error);

@@ -258,7 +258,10 @@ bool bj_mcp_rules_params(const struct bj_request *req, const json_t *message, co
 const char *bj_mcp_rules_owner(const struct bj_request *req, const char **ret_tenant)
 {
 	*ret_tenant = bj_auth_tenant(req->caller);
-	return req->caller ? req->caller->name : "";
+	if (!req->caller)
+		return "";
+	/* Keys without a name are not one owner: each has its public part. */
+	return req->caller->name[0] ? req->caller->name : req->caller->key;
 }
 
 bool bj_mcp_rules_fixtures(void)

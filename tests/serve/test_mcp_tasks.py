@@ -214,9 +214,11 @@ def test_tasks_are_their_owners(serve, tmp_path):
         port = probe.getsockname()[1]
     service = serve(config=f"state_dir: {tmp_path}\nserve: {{listen: '127.0.0.1:{port}', api_key: a-master-key-of-the-tests}}\n").ready()
     keys = {}
-    for name in ("red", "blue"):
-        subprocess.run([BELLJAR, "tenant", "add", name, "-c", service.config], check=True, capture_output=True)
-        keys[name] = subprocess.run([BELLJAR, "key", "add", "--tenant", name, "--role", "run", "-c", service.config],
+    for name in ("red", "blue", "red/2"):
+        tenant, second = name.split("/")[0], "/" in name
+        if not second:
+            subprocess.run([BELLJAR, "tenant", "add", tenant, "-c", service.config], check=True, capture_output=True)
+        keys[name] = subprocess.run([BELLJAR, "key", "add", "--tenant", tenant, "--role", "run", "-c", service.config],
                                     check=True, capture_output=True, text=True).stdout.strip()
 
     def ask(name, method, params):
@@ -228,7 +230,8 @@ def test_tasks_are_their_owners(serve, tmp_path):
 
     task = ask("red", "tools/call", {"name": "run_python_code", "arguments": {"code": SLEEP.format(2.5)}})["result"]["taskId"]
     for method in ("tasks/get", "tasks/update", "tasks/cancel"):
-        assert ask("blue", method, {"taskId": task, "inputResponses": {}})["error"]["code"] == -32602
+        for other in ("blue", "red/2"):  # another tenant, and another key of the same one: neither has a name
+            assert ask(other, method, {"taskId": task, "inputResponses": {}})["error"]["code"] == -32602, (other, method)
     assert ask("red", "tasks/get", {"taskId": task})["result"]["status"] == "working"
 
 
@@ -239,3 +242,28 @@ def test_there_is_an_end_to_them(serve, tmp_path):
         made = list(pool.map(lambda _: python(service, "import time\ntime.sleep(6)"), range(70)))
     tasks = [m for m in made if m["resultType"] == "task"]
     assert len(tasks) == 64 and all(m["isError"] is False for m in made if m["resultType"] == "complete")
+
+
+def test_what_they_hold_is_bounded(serve, tmp_path):
+    """A task keeps its request until it has ended: 64 MiB of those of one client. Who wants more waits."""
+    service = serve(config=f"state_dir: {tmp_path}\n").ready()
+    large = {**WITH_TASKS, "example.org/pad": "x" * (28 << 20)}
+    made = [python(service, SLEEP.format(60), meta=large) for _ in range(2)]
+    assert [m["resultType"] for m in made] == ["task", "task"]
+    assert python(service, SLEEP.format(2.5), meta=large)["structuredContent"]["stdout"] == "on\ndone\n"
+    assert python(service, SLEEP.format(2.5))["resultType"] == "task"  # a small one has room
+    for task in made:
+        say(service, "tasks/cancel", {"taskId": task["taskId"]})
+        assert ended(service, task["taskId"])["status"] == "cancelled"
+    # It is cancelled when that is asked for, and lets go a little later, when its run has ended.
+    assert any(python(service, SLEEP.format(2.5), meta=large)["resultType"] == "task" for _ in range(5))
+
+
+def test_answers_have_a_bound(serve, tmp_path):
+    service, _ = busy_service(serve, tmp_path)
+    made = ask_later(service, "print('never')")
+    assert ended(service, made["taskId"])["status"] == "input_required"
+    answer = {"approval": {"action": "accept", "content": {"approve": True, "reason": "x" * (2 << 20)}}}
+    refused = last(say(service, "tasks/update", {"taskId": made["taskId"], "inputResponses": answer}))
+    assert refused["error"]["code"] == -32602 and "too long" in refused["error"]["message"]
+    assert get(service, made["taskId"])["status"] == "input_required"

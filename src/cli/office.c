@@ -39,7 +39,7 @@ int bj_office_note(struct bj_office *office, const char *kind, json_t *data_take
 {
 	const struct passwd *user = getpwuid(getuid());
 
-	json_object_set_new(data_take, "actor", json_string(user ? user->pw_name : "?"));
+	json_object_set_new(data_take, "actor", bj_audit_text(user ? user->pw_name : "?"));
 	json_object_set_new(data_take, "uid", json_integer(getuid()));
 	return bj_audit_append(office->archive->audit, kind, data_take, err);
 }

@@ -22,9 +22,9 @@ static json_t *describe(const struct belljar *bj, const struct bj_spec *spec)
 	/* Agents name themselves, and could say anything. */
 	AUTO_FREE char *actor =
 		spec->actor ? bj_record_mask(&bj->record, spec->actor, strlen(spec->actor)) : NULL;
-	json_t *data = json_pack("{s:s, s:s*, s:s*, s:s*, s:s, s:s}", "run", spec->id, "tenant",
-				 spec->tenant, "actor", actor, "tool", spec->tool, "language",
-				 bj_language_name(spec->language), "backend",
+	json_t *data = json_pack("{s:s, s:s*, s:o*, s:s*, s:s, s:s}", "run", spec->id, "tenant",
+				 spec->tenant, "actor", bj_audit_text(actor), "tool", spec->tool,
+				 "language", bj_language_name(spec->language), "backend",
 				 bj_backend_name(spec->backend));
 
 	if (!spec->actor)
@@ -116,7 +116,7 @@ int bj_ledger_start(struct belljar *bj, const struct bj_spec *spec, const struct
 
 	with(data, "risk", json_string(bj_risk_name(r->effective_risk)));
 	if (r->decision.kind != BJ_DECISION_NONE)
-		with(data, "approved_by", json_string(r->decision.by ? r->decision.by : "?"));
+		with(data, "approved_by", bj_audit_text(r->decision.by ? r->decision.by : "?"));
 	return bj_audit_append(audit_of(bj), "run.start", data, err);
 }
 
@@ -167,7 +167,7 @@ static int note_end(struct belljar *bj, const struct bj_spec *spec, const struct
 				break;
 			}
 		if (r->decision.by)
-			with(data, "by", json_string(r->decision.by));
+			with(data, "by", bj_audit_text(r->decision.by));
 	}
 	return bj_audit_append(audit_of(bj), ran ? "run.finish" : "run.refuse", data, err);
 }
@@ -216,7 +216,7 @@ int bj_ledger_fallback(struct belljar *bj, const struct bj_spec *spec, enum bj_b
 	return bj_audit_append(
 		audit_of(bj), "run.fallback",
 		with(with(describe(bj, spec), "to", json_string(bj_backend_name(to))), "reason",
-		     json_string(reason)),
+		     bj_audit_text(reason)),
 		err);
 }
 
@@ -233,7 +233,8 @@ int bj_ledger_ask(struct belljar *bj, const struct bj_spec *spec, const struct b
 int bj_ledger_decide(struct belljar *bj, const char *id, bool approve, const char *by,
 		     const char *reason, struct bj_err *err)
 {
-	return bj_audit_append(
-		audit_of(bj), approve ? "approval.approve" : "approval.deny",
-		json_pack("{s:s, s:s*, s:s*}", "run", id, "actor", by, "reason", reason), err);
+	return bj_audit_append(audit_of(bj), approve ? "approval.approve" : "approval.deny",
+			       json_pack("{s:s, s:o*, s:o*}", "run", id, "actor", bj_audit_text(by),
+					 "reason", bj_audit_text(reason)),
+			       err);
 }

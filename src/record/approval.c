@@ -326,9 +326,10 @@ static int refuse_late(const struct bj_record *rec, const char *id, struct bj_er
 static int note(const struct bj_record *rec, const char *kind, const char *id, const char *by,
 		const char *reason, struct bj_err *err)
 {
-	return bj_audit_append(
-		rec->archive->audit, kind,
-		json_pack("{s:s, s:s*, s:s*}", "run", id, "actor", by, "reason", reason), err);
+	return bj_audit_append(rec->archive->audit, kind,
+			       json_pack("{s:s, s:o*, s:o*}", "run", id, "actor", bj_audit_text(by),
+					 "reason", bj_audit_text(reason)),
+			       err);
 }
 
 int bj_approval_decide(const struct bj_record *rec, const char *id, bool approve, const char *by,

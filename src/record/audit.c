@@ -23,6 +23,7 @@
 #include "base/err.h"
 #include "base/fd.h"
 #include "base/log.h"
+#include "base/utf8.h"
 #include "record/audit_line.h"
 #include "record/state.h"
 
@@ -316,6 +317,14 @@ static int append(struct bj_audit *a, const char *kind, const json_t *data, stru
 	return r;
 }
 
+json_t *bj_audit_text(const char *text)
+{
+	size_t n = 0;
+	AUTO_FREE char *good = text ? bj_utf8_repair(text, strlen(text), &n) : NULL;
+
+	return !text ? NULL : good ? json_stringn(good, n) : json_string("?");
+}
+
 int bj_audit_append(struct bj_audit *a, const char *kind, json_t *data_take, struct bj_err *err)
 {
 	int r;
@@ -323,6 +332,11 @@ int bj_audit_append(struct bj_audit *a, const char *kind, json_t *data_take, str
 	if (!a) {
 		json_decref(data_take);
 		return 0;
+	}
+	if (!data_take) {
+		a->errors++;
+		return bj_err_set(err, BJ_E_INVALID, 0,
+				  "nothing can be said of %s in the audit log", kind);
 	}
 	pthread_mutex_lock(&a->lock);
 	do

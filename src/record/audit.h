@@ -28,11 +28,15 @@ void bj_audit_close(struct bj_audit *audit); /* NULL is fine */
 int bj_audit_background(struct bj_audit *audit, struct bj_err *err); /* NULL is fine */
 
 /* Append a line: it is written (not yet durable) when this returns 0. @kind is a word such as
- * run.start; @data (taken; NULL: none) an object without secrets. Texts in it that are too long
- * are cut. On failure nothing was appended, and what was to be recorded must not happen. @audit
- * NULL does nothing. */
+ * run.start; @data (taken) an object without secrets; NULL, which is what a text that is none makes
+ * of it, fails. Texts in it that are too long are cut. On failure nothing was appended, and what
+ * was to be recorded must not happen. @audit NULL does nothing. */
 int bj_audit_append(struct bj_audit *audit, const char *kind, json_t *data_take,
 		    struct bj_err *err);
+
+/* @text, which may come from anywhere, as a value in the data of a line: bytes that are no text are
+ * replaced. NULL: it is NULL. */
+json_t *bj_audit_text(const char *text);
 
 /* Lines that could not be appended by this process. */
 uint64_t bj_audit_errors(const struct bj_audit *audit);

@@ -365,8 +365,13 @@ static void say_who(const struct bj_request *req, struct job *job)
 	const char *agent = req->header(req->ctx, "Belljar-Agent");
 
 	job->order.spec.through = req->own && !agent ? BJ_THROUGH_OWN : BJ_THROUGH_API;
-	if (agent && agent[0] && req->own)
-		snprintf(job->caller.name, sizeof(job->caller.name), "agent %s", agent);
+	if (!agent || !agent[0] || !req->own)
+		return;
+	snprintf(job->caller.name, sizeof(job->caller.name), "agent %s", agent);
+	/* It goes into records and onto terminals. */
+	for (char *p = job->caller.name; *p; p++)
+		if ((unsigned char)*p < ' ' || (unsigned char)*p >= 0x7f)
+			*p = '?';
 }
 
 /* Read the order; on failure the answer is made. */

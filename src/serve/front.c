@@ -140,7 +140,7 @@ static bool handle_message(struct front *f)
 		bj_http_quiesce(&f->http);
 		bj_service_stop(&f->service, msg.grace_ms);
 		if (f->archive)
-			bj_audit_append(f->archive->audit, "service.stop", NULL, NULL);
+			bj_audit_append(f->archive->audit, "service.stop", json_object(), NULL);
 		return false;
 	}
 	if (r > 0 && msg.kind == BJ_CHANNEL_ENGINE) {

@@ -66,9 +66,9 @@ static int note(struct bj_service *s, const struct bj_request *req, const char *
 		json_t *data_take, struct bj_err *err)
 {
 	json_object_set_new(data_take, "actor",
-			    json_string(!req->caller           ? "?"
-					: req->caller->name[0] ? req->caller->name
-							       : req->caller->key));
+			    bj_audit_text(!req->caller           ? "?"
+					  : req->caller->name[0] ? req->caller->name
+								 : req->caller->key));
 	return bj_audit_append(s->archive->audit, kind, data_take, err);
 }
 

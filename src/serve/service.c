@@ -223,13 +223,13 @@ void bj_service_note_key(struct bj_service *s, const struct bj_caller *caller,
 
 	if (caller && caller->noted)
 		r = bj_audit_append(audit, "key.use",
-				    json_pack("{s:s, s:s*, s:s*}", "key", caller->key, "tenant",
+				    json_pack("{s:s, s:s*, s:o*}", "key", caller->key, "tenant",
 					      caller->tenant[0] ? caller->tenant : NULL, "actor",
-					      caller->name[0] ? caller->name : NULL),
+					      bj_audit_text(caller->name[0] ? caller->name : NULL)),
 				    &failed);
 	else if (!caller && bj_service_may_note(s))
-		r = bj_audit_append(audit, "key.refuse", json_pack("{s:s}", "why", err->msg),
-				    &failed);
+		r = bj_audit_append(audit, "key.refuse",
+				    json_pack("{s:o}", "why", bj_audit_text(err->msg)), &failed);
 	if (r < 0)
 		bj_log(BJ_LOG_ERROR, "%s", failed.msg);
 }
@@ -242,10 +242,10 @@ void bj_service_note_refusal(struct bj_service *s, const struct bj_caller *calle
 	if (!s->archive || !caller || !bj_service_may_note(s))
 		return;
 	if (bj_audit_append(s->archive->audit, "access.refuse",
-			    json_pack("{s:s, s:s, s:s*, s:s*, s:s*}", "method", method, "route",
+			    json_pack("{s:s, s:s, s:s*, s:s*, s:o*}", "method", method, "route",
 				      route, "key", caller->key[0] ? caller->key : NULL, "tenant",
 				      caller->tenant[0] ? caller->tenant : NULL, "actor",
-				      caller->name[0] ? caller->name : NULL),
+				      bj_audit_text(caller->name[0] ? caller->name : NULL)),
 			    &err) < 0)
 		bj_log(BJ_LOG_ERROR, "%s", err.msg);
 }

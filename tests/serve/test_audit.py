@@ -42,6 +42,18 @@ def lines(config, *args):
             belljar("audit", "export", *args, config=config).splitlines()]
 
 
+@pytest.mark.parametrize("agent", [b"\xff\xfe", b"x" + "é".encode() * 60, b"yy" + "é".encode() * 60, b"\x1b[2J\x07"])
+def test_no_agent_unsays_its_lines(state, agent):
+    """Whatever an agent calls itself: the lines about its run name the run, the script and somebody."""
+    it = start(state)
+    run = it.run("print(1)", headers={"Belljar-Agent": agent.decode("latin-1")}).json["id"]
+    it.stop()
+    said = {x["kind"]: x["data"] for x in lines(it.settings) if x["kind"].startswith("run.")}
+    assert said.keys() == {"run.start", "run.finish"} and {d["run"] for d in said.values()} == {run}
+    assert said["run.start"]["script_sha256"] and said["run.start"]["actor"].startswith("agent ")
+    assert said["run.start"]["actor"].isprintable()
+
+
 def test_a_run_whose_start_cannot_be_written_is_ended(state):
     """The line is written while the script runs already: without it, the script ends, and nobody hears of it."""
     it = start(state, "audit: {max_size: 4KiB}\n")

@@ -396,6 +396,27 @@ static void test_long(void **state)
 	expect_fine(f, 3);
 }
 
+/* What could not be put into words must not become a line that says nothing. */
+static void test_no_words(void **state)
+{
+	struct fixture *f = *state;
+	struct bj_audit *a = open_log(f, false);
+	struct bj_err err = { 0 };
+	json_t *text = bj_audit_text("a\xff"
+				     "b");
+
+	assert_string_equal(json_string_value(text), "a\xef\xbf\xbd"
+						     "b");
+	json_decref(text);
+	assert_null(bj_audit_text(NULL));
+	assert_true(bj_audit_append(a, "x", json_pack("{s:s}", "t", "\xff"), &err) < 0);
+	assert_true(err.code != 0);
+	assert_int_equal(bj_audit_errors(a), 1);
+	assert_int_equal(bj_audit_append(a, "x", json_object(), NULL), 0);
+	bj_audit_close(a);
+	expect_fine(f, 2);
+}
+
 static void test_off(void **state)
 {
 	struct fixture *f = *state;
@@ -516,8 +537,8 @@ int main(void)
 		TEST(test_removed),  TEST(test_first_removed), TEST(test_reordered),
 		TEST(test_repeated), TEST(test_cut_off),       TEST(test_last_line),
 		TEST(test_replaced), TEST(test_gone),          TEST(test_rotation),
-		TEST(test_long),     TEST(test_off),           TEST(test_crowd),
-		TEST(test_killed),   TEST(test_full),
+		TEST(test_long),     TEST(test_no_words),      TEST(test_off),
+		TEST(test_crowd),    TEST(test_killed),        TEST(test_full),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -35,6 +35,9 @@ static TSTree *parse(TSParser *parser, const char *text, size_t size)
 	ts_parser_set_timeout_micros(parser, SLICE_US);
 	while (!tree && bj_clock_cpu() < end)
 		tree = ts_parser_parse_string(parser, NULL, text, (uint32_t)size);
+	/* The grammar's own state is not in the memory that goes by itself. */
+	if (!tree)
+		ts_parser_reset(parser);
 	return tree;
 }
 

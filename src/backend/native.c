@@ -32,6 +32,8 @@ struct run {
 	const struct bj_spec *spec;
 	const char *peer; /* who runs it, for messages */
 	bool samples;     /* it can be asked what it uses */
+	bool again;       /* a waiting interpreter lost it */
+	bool took_stdin;
 	unsigned int n_samples;
 	uint64_t next_sample;     /* clock nanoseconds */
 	struct bj_result *result; /* keeps the samples */
@@ -104,7 +106,7 @@ static bool is_plain(const struct bj_spec *spec)
 	return (!spec->args || !spec->args[0]) && (!spec->env || !spec->env[0]);
 }
 
-static struct bj_wire_launch launch_message(const struct bj_spec *spec)
+static struct bj_wire_launch launch_message(const struct bj_spec *spec, bool again)
 {
 	const struct bj_limits *lim = &spec->limits;
 
@@ -116,7 +118,8 @@ static struct bj_wire_launch launch_message(const struct bj_spec *spec)
 			 (spec->out_dir_fd >= 0 ? (uint32_t)BJ_WIRE_HAS_OUT : 0u) |
 			 (spec->n_inputs ? (uint32_t)BJ_WIRE_HAS_INPUTS : 0u) |
 			 (is_plain(spec) ? (uint32_t)BJ_WIRE_PLAIN : 0u) |
-			 (spec->heavy ? (uint32_t)BJ_WIRE_HEAVY : 0u),
+			 (spec->heavy ? (uint32_t)BJ_WIRE_HEAVY : 0u) |
+			 (again ? (uint32_t)BJ_WIRE_AGAIN : 0u),
 		.language = spec->language,
 		.memory = lim->memory,
 		.tmp_size = lim->tmp_size,
@@ -164,7 +167,7 @@ static int make_descriptors(struct run *run, int *theirs, size_t *ret_n, struct 
 
 static int send_launch(struct run *run, const struct bj_peer *peer, struct bj_err *err)
 {
-	struct bj_role_message msg = { .launch = launch_message(run->spec) };
+	struct bj_role_message msg = { .launch = launch_message(run->spec, run->again) };
 	int theirs[BJ_WIRE_FD_MAX];
 	size_t n = 0;
 
@@ -391,6 +394,7 @@ static void read_stdin(struct run *run)
 		return;
 	run->pending_at = 0;
 	run->pending_size = n > 0 ? (size_t)n : 0;
+	run->took_stdin |= n > 0;
 	if (n <= 0)
 		close_slot(run, STDIN_FROM);
 }
@@ -564,25 +568,44 @@ static int fill_result(struct run *run, struct bj_result *result, struct bj_err 
 	return 0;
 }
 
-int bj_peer_run(const struct bj_peer *peer, const struct bj_spec *spec, struct bj_result *result,
-		struct bj_verdict *ret_verdict, struct bj_err *err)
+/* --- the whole -------------------------------------------------------------------------------- */
+
+static void start_over(struct run *run, const struct bj_peer *peer, const struct bj_spec *spec,
+		       struct bj_result *result, bool again)
 {
-	struct run run = { .spec = spec,
-			   .result = result,
-			   .peer = bj_process_name(peer->process),
-			   .harvest = { .pipe = -1, .file = -1 } };
-
+	*run = (struct run){ .spec = spec,
+			     .result = result,
+			     .peer = bj_process_name(peer->process),
+			     .again = again,
+			     .harvest = { .pipe = -1, .file = -1 } };
 	for (int i = 0; i < SLOTS; i++)
-		run.fd[i] = -1;
-	bj_capture_init(&run.capture[OUT], spec->limits.max_output);
-	bj_capture_init(&run.capture[ERR], spec->limits.max_output);
+		run->fd[i] = -1;
+	bj_capture_init(&run->capture[OUT], spec->limits.max_output);
+	bj_capture_init(&run->capture[ERR], spec->limits.max_output);
+}
 
+static void clean(struct run *run)
+{
+	if (run->harvest.pipe >= 0) {
+		bj_harvest_done(&run->harvest);
+		run->fd[HARVEST] = -1;
+	}
+	for (int i = 0; i < SLOTS; i++)
+		close_slot(run, (enum slot)i);
+	bj_capture_done(&run->capture[OUT]);
+	bj_capture_done(&run->capture[ERR]);
+}
+
+/* Send the run and see it through. */
+static int go_through(struct run *run, const struct bj_peer *peer, struct bj_err *err)
+{
+	const struct bj_spec *spec = run->spec;
 	/* The message waits for a process that is still coming up. One that cannot come up says
 	 * why, and that is the better reason. */
-	int r = send_launch(&run, peer, err);
+	int r = send_launch(run, peer, err);
 
 	/* What is written about its beginning costs no time now. */
-	if (r == 0 && spec->on_launched)
+	if (r == 0 && spec->on_launched && !run->again)
 		r = spec->on_launched(spec->launched_ctx, err);
 
 	struct bj_err late = { 0 };
@@ -593,27 +616,56 @@ int bj_peer_run(const struct bj_peer *peer, const struct bj_spec *spec, struct b
 		if (err)
 			*err = late;
 	}
+	if (r < 0)
+		return r;
+	run->fd[CANCEL] = spec->cancel_fd;
+	run->fd[STDIN_FROM] = spec->stdin_fd;
+	if (run->fd[HARVEST] >= 0)
+		bj_harvest_init(&run->harvest, spec->id, run->fd[HARVEST], spec->out_dir_fd,
+				spec->limits.out_files, spec->limits.out_bytes);
+	/* The other backends know no such wish. */
+	run->samples = spec->samples && !peer->role && !spec->check_only;
+	plan_sample(run);
+	pump(run);
+	return 0;
+}
+
+/* Whether the interpreter that waited ended by itself before it said a word about the script, and
+ * so before its first line: that end is not the script's. */
+static bool was_lost(const struct run *run)
+{
+	return run->err.code == 0 && run->reply.kind == BJ_REPLY_ENDED && run->reply.warm &&
+	       run->verdict_have == 0 &&
+	       (run->reply.cause == BJ_CAUSE_EXITED || run->reply.cause == BJ_CAUSE_SIGNAL);
+}
+
+static bool has_traces(const struct run *run)
+{
+	return run->took_stdin || run->capture[OUT].total > 0 || run->capture[ERR].total > 0;
+}
+
+int bj_peer_run(const struct bj_peer *peer, const struct bj_spec *spec, struct bj_result *result,
+		struct bj_verdict *ret_verdict, struct bj_err *err)
+{
+	struct run run;
+
+	start_over(&run, peer, spec, result, false);
+
+	int r = go_through(&run, peer, err);
+	const bool lost = r == 0 && !peer->role && was_lost(&run);
+
+	if (lost && has_traces(&run)) {
+		bj_err_set(&run.err, BJ_E_SYSTEM, 0, "the waiting interpreter did not begin");
+	} else if (lost) {
+		clean(&run);
+		start_over(&run, peer, spec, result, true);
+		r = go_through(&run, peer, err);
+	}
 	if (r == 0) {
-		run.fd[CANCEL] = spec->cancel_fd;
-		run.fd[STDIN_FROM] = spec->stdin_fd;
-		if (run.fd[HARVEST] >= 0)
-			bj_harvest_init(&run.harvest, spec->id, run.fd[HARVEST], spec->out_dir_fd,
-					spec->limits.out_files, spec->limits.out_bytes);
-		/* The other backends know no such wish. */
-		run.samples = spec->samples && !peer->role && !spec->check_only;
-		plan_sample(&run);
-		pump(&run);
 		fill_verdict(&run, ret_verdict);
 		r = fill_result(&run, result, err);
 	}
-	if (run.harvest.pipe >= 0) {
-		bj_harvest_done(&run.harvest);
-		run.fd[HARVEST] = -1;
-	}
-	for (int i = 0; i < SLOTS; i++)
-		close_slot(&run, (enum slot)i);
-	bj_capture_done(&run.capture[OUT]);
-	bj_capture_done(&run.capture[ERR]);
+	clean(&run);
 	return r;
 }
 

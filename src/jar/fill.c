@@ -14,8 +14,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 void bj_jar_attach(struct bj_jar *jar, const struct bj_wire_launch *run, const int *fds_take)
@@ -246,4 +249,19 @@ void bj_jar_fill_warm(struct bj_jar *jar, int pid_fd_take, int report_fd_take, i
 	jar->watch[BJ_JAR_EV_SLOT] = slot_fd_take;
 	jar->filling = bj_clock_now();
 	jar->deadline = jar->filling + BJ_JAR_BUILD_NS;
+}
+
+bool bj_jar_holds(const struct bj_jar *jar, pid_t pid)
+{
+	char path[48];
+	struct stat own, theirs;
+	siginfo_t info;
+
+	snprintf(path, sizeof(path), "/proc/%d/ns/pid", jar->init_pid);
+	if (pid == jar->init_pid || stat(path, &own) < 0)
+		return false;
+	snprintf(path, sizeof(path), "/proc/%d/ns/pid", pid);
+	return stat(path, &theirs) == 0 && theirs.st_dev == own.st_dev &&
+	       theirs.st_ino == own.st_ino &&
+	       waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0;
 }

@@ -231,6 +231,22 @@ static void handle_sync(struct bj_jar *jar)
 	}
 }
 
+/* Whether a zygote was asked for what is in this jar. */
+static bool is_of_zygote(const struct bj_jar *jar)
+{
+	return jar->warm && jar->language == BJ_LANG_PYTHON;
+}
+
+/* What it says cannot be believed, now or next time. */
+static void found_wrong(struct bj_jar *jar)
+{
+	struct bj_err err = { 0 };
+
+	jar->wrong = true;
+	bj_err_set(&err, BJ_E_PROTOCOL, 0, "a zygote gave a wrong answer");
+	bj_jar_fail(jar, &err);
+}
+
 static void handle_pid(struct bj_jar *jar)
 {
 	struct bj_err err = { 0 };
@@ -244,6 +260,11 @@ static void handle_pid(struct bj_jar *jar)
 	jar->helper_pid = 0;
 	if (r < 0) {
 		jar->main_pid = 0; /* the report says why */
+		return;
+	}
+	if (is_of_zygote(jar) && !bj_jar_holds(jar, jar->main_pid)) {
+		jar->main_pid = 0;
+		found_wrong(jar);
 		return;
 	}
 	jar->watch[BJ_JAR_EV_MAIN] = pidfd_open(jar->main_pid, 0);
@@ -302,6 +323,10 @@ static void handle_report(struct bj_jar *jar, const struct bj_jar_ground *ground
 			bj_err_set(&err, BJ_E_SYSTEM, 0, "the script's process died on its way");
 			bj_jar_fail(jar, &err);
 		}
+		return;
+	}
+	if (is_of_zygote(jar) && report.nonce != jar->nonce) {
+		found_wrong(jar);
 		return;
 	}
 	jar->reply.layers |= report.layers;

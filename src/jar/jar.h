@@ -76,6 +76,8 @@ struct bj_jar {
 	int watch[BJ_JAR_EV_COUNT];    /* descriptors for the event loop; -1: none */
 	bool watched[BJ_JAR_EV_COUNT]; /* the epoll has it */
 	int epoll;
+	uint64_t nonce;             /* what the zygote was asked with, and its slot answers with */
+	bool wrong;                 /* the zygote's answer was to something else */
 	uint64_t filling;           /* clock nanoseconds: when its interpreter was started */
 	uint64_t started, deadline; /* the same; deadline 0: none */
 	unsigned int samples;       /* that the front was sent */
@@ -134,8 +136,13 @@ int bj_jar_fill_bash(struct bj_jar *jar, const struct bj_jar_ground *ground, int
 		     int spec_fd, struct bj_err *err);
 
 /* EMPTY: whoever starts the interpreter tells its pid on @pid_fd, its report on @report_fd, and
- * listens on the other end of @slot_fd. All are taken. */
+ * listens on the other end of @slot_fd. All are taken. A pid that is not in the jar, or a report
+ * without jar->nonce, makes the jar fail with jar->wrong. */
 void bj_jar_fill_warm(struct bj_jar *jar, int pid_fd_take, int report_fd_take, int slot_fd_take);
+
+/* Whether @pid is a child of ours beside init in the jar's pid namespace: its end will be taken for
+ * that of the script. */
+bool bj_jar_holds(const struct bj_jar *jar, pid_t pid);
 
 /* Hand the attached run to the waiting interpreter. */
 int bj_jar_go(struct bj_jar *jar, struct bj_err *err);

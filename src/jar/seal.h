@@ -28,6 +28,7 @@ struct bj_seal_report {
 	int32_t failed; /* 1: err says why */
 	uint32_t landlock_abi;
 	uint64_t layers;
+	uint64_t nonce; /* of a slot: that of the request it answers */
 	struct bj_err err;
 };
 

@@ -29,8 +29,9 @@ enum bj_wire_flag {
 	BJ_WIRE_HAS_INPUTS = 1 << 3, /* the jar must be built around them */
 	BJ_WIRE_PLAIN = 1 << 4,      /* neither arguments nor environment */
 	BJ_WIRE_HEAVY = 1 << 5,      /* it likely imports what takes long to import */
-	BJ_WIRE_ALL_FLAGS = (1 << 6) - 1,
-	BJ_WIRE_CENSUS = 1 << 6, /* alone: no launch, but a question; see bj_wire_is_census() */
+	BJ_WIRE_AGAIN = 1 << 6, /* a slot lost it before its first line: start it from nothing */
+	BJ_WIRE_ALL_FLAGS = (1 << 7) - 1,
+	BJ_WIRE_CENSUS = 1 << 7, /* alone: no launch, but a question; see bj_wire_is_census() */
 };
 
 /* Descriptors of a launch, in this order; the two last only with their flag. */
@@ -109,10 +110,20 @@ struct bj_wire_kind {
 	uint32_t failures;      /* jars that came to nothing before a script came */
 };
 
+/* Why zygotes ended and others were started. */
+enum bj_wire_end {
+	BJ_END_DEAD,
+	BJ_END_WRONG, /* wrong answers, or slots that fail again and again */
+	BJ_END_SLOW,
+	BJ_END_OLD, /* it had made as many slots as one may */
+	BJ_WIRE_ENDS,
+};
+
 struct bj_wire_census {
 	uint32_t magic;
 	uint32_t cold; /* jars of runs that found none of these */
 	uint32_t jars, max_jars;
+	uint32_t ends[BJ_WIRE_ENDS]; /* of zygotes, since the launcher started */
 	struct bj_wire_kind kinds[BJ_WIRE_KINDS];
 };
 

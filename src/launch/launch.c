@@ -341,14 +341,18 @@ void launcher_advance(struct launcher *l, struct bj_jar *jar)
 	if (next_step(l, jar, &err) < 0 || bj_jar_watch(jar, &err) < 0) {
 		bj_jar_fail(jar, &err);
 	}
+	if (jar->wrong) {
+		jar->wrong = false;
+		pool_found_wrong(l, jar);
+	}
 	if (jar->failed && jar->has_run && jar->warm && jar->started == 0)
 		rescue(l, jar);
 	if (jar->dying)
 		bj_jar_reply_early(jar);
 	if (!bj_jar_over(jar))
 		return;
-	if (jar->failed && !jar->has_run && jar->stock)
-		pool_failed(l, jar);
+	if (jar->stock)
+		pool_over(l, jar);
 	l->jars[jar->index] = NULL;
 	l->n_live--;
 	bj_jar_done(jar);
@@ -370,6 +374,10 @@ static void launch(struct launcher *l, const struct bj_wire_launch *msg, int *fd
 		.tmp_size = msg->tmp_size
 	};
 	struct bj_err err = { 0 };
+
+	if (msg->flags & BJ_WIRE_AGAIN)
+		pool_lost(l, msg);
+
 	struct bj_jar *jar = find_jar(l, msg);
 
 	if (!jar) {
@@ -461,7 +469,7 @@ static bool handle_event(struct launcher *l, uint64_t data)
 	if (what == BJ_EVENT_CALLER)
 		return false;
 	if (what == BJ_EVENT_ZYGOTE)
-		zygote_ready(l, (uint32_t)data % POOL_KINDS);
+		zygote_says(l, (uint32_t)data % POOL_KINDS);
 	else if (what == BJ_EVENT_ZYGOTE_DEAD)
 		zygote_dead(l, (uint32_t)data % POOL_KINDS);
 	else

@@ -25,11 +25,13 @@ struct pool {
 	/* Of the two kinds of Python: */
 	const char *const *modules; /* imported ahead of time, NULL-terminated */
 	struct bj_zygote zygote;
-	uint64_t zygote_since;   /* clock nanoseconds: when it was started */
-	unsigned int failures;   /* of the zygote in a row, without ever having been ready */
-	unsigned int complaints; /* slots of it in a row that failed or were slow */
-	uint64_t filled_at;      /* clock nanoseconds: when the last of them came */
-	uint32_t starts, failed; /* zygotes started, jars that failed: for whoever counts */
+	uint64_t zygote_since;      /* clock nanoseconds: when it was started */
+	unsigned int failures;      /* of zygotes in a row that made no slot */
+	unsigned int complaints;    /* slots of it in a row that failed or were slow */
+	enum bj_wire_end complaint; /* what the last one was about */
+	unsigned int lost;          /* scripts in a row that its slots took and did not begin */
+	uint64_t filled_at;         /* clock nanoseconds: when the last of them came */
+	uint32_t starts, failed;    /* zygotes started, jars that failed: for whoever counts */
 };
 
 struct launcher {
@@ -45,12 +47,13 @@ struct launcher {
 	uint64_t next_tick;        /* when jars are looked at again */
 	struct bj_jar_shape shape; /* what jars of the pools are built for */
 	struct pool pools[POOL_KINDS];
-	uint64_t resume;      /* clock nanoseconds: young runs are under way, the rest waits */
-	uint64_t strays_at;   /* when to look for processes that nobody knows; 0: never */
-	int wait_library;     /* what makes a Bash wait */
-	int wait_spec;        /* a spec without arguments and environment */
-	int meminfo;          /* -1: not readable */
-	uint64_t pressure_at; /* when memory was looked at */
+	uint64_t resume; /* clock nanoseconds: young runs are under way, the rest waits */
+	uint32_t ends[BJ_WIRE_ENDS]; /* of zygotes: for whoever counts */
+	uint64_t strays_at;          /* when to look for processes that nobody knows; 0: never */
+	int wait_library;            /* what makes a Bash wait */
+	int wait_spec;               /* a spec without arguments and environment */
+	int meminfo;                 /* -1: not readable */
+	uint64_t pressure_at;        /* when memory was looked at */
 	bool short_of_memory;
 };
 
@@ -81,8 +84,14 @@ struct bj_jar *pool_take(struct launcher *l, const struct bj_wire_launch *run);
  */
 int pool_fill(struct launcher *l, struct bj_jar *jar, struct bj_err *err);
 
-/* A jar of a pool failed before it had a run. */
-void pool_failed(struct launcher *l, const struct bj_jar *jar);
+/* A jar of a pool is over: with a run, or because it failed before it had one. */
+void pool_over(struct launcher *l, const struct bj_jar *jar);
+
+/* The zygote that @jar is of gave a wrong answer: it ends, and so do its slots that wait. */
+void pool_found_wrong(struct launcher *l, const struct bj_jar *jar);
+
+/* A slot of the kind that @run calls for died when it had the script, before its first line. */
+void pool_lost(struct launcher *l, const struct bj_wire_launch *run);
 
 /* A jar of a pool waits now: how long did it take? */
 void pool_filled(struct launcher *l, const struct bj_jar *jar);
@@ -105,12 +114,15 @@ void pools_done(struct launcher *l);
 /* Start, replace or leave alone the zygote of @kind. False: there is none to fork from now. */
 bool zygote_keep(struct launcher *l, enum pool_kind kind);
 
-/* It said that it is ready, or is dead. */
-void zygote_ready(struct launcher *l, uint32_t kind);
+/* It said that it is ready, or something else, or is dead. */
+void zygote_says(struct launcher *l, uint32_t kind);
 void zygote_dead(struct launcher *l, uint32_t kind);
 
-/* It hangs: end it, and with it the wait of those who asked. The next refill starts another. */
-void zygote_replace(struct launcher *l, enum pool_kind kind);
+/* It is sick: end it, and with it the wait of those who asked. The next refill starts another. */
+void zygote_replace(struct launcher *l, enum pool_kind kind, enum bj_wire_end why);
+
+/* How it goes wrong, in a test build that is told to. */
+enum bj_sick zygote_sick(const struct pool *pool);
 
 /* Wait for children that nobody knows: what a zygote had forked when it was killed. */
 void zygote_reap_strays(struct launcher *l);

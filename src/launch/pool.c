@@ -17,6 +17,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
 
 #define REST_NS     UINT64_C(1000000000) /* after a failure */
 #define BREATH_NS   UINT64_C(4000000)    /* while a young run is under way */
@@ -25,7 +26,10 @@
 #define SLOW_NS     UINT64_C(3000000000) /* from empty to waiting: then its zygote is sick */
 #define STUCK_NS    UINT64_C(5000000000) /* asked for, and none came: it never will answer */
 
-enum { BUILD_AT_ONCE = 2 /* jars of one kind on their way */ };
+enum {
+	BUILD_AT_ONCE = 2, /* jars of one kind on their way */
+	MAX_LOST = 3,      /* scripts that were not begun: their zygote is sick */
+};
 
 static bool is_python(enum pool_kind kind)
 {
@@ -98,7 +102,7 @@ static bool has_zygote(const struct launcher *l, enum pool_kind kind)
 
 enum pool_kind pool_kind_of(const struct launcher *l, const struct bj_wire_launch *run)
 {
-	if (!fits(l, run) || (run->flags & BJ_WIRE_HAS_SECCOMP))
+	if (!fits(l, run) || (run->flags & (BJ_WIRE_HAS_SECCOMP | BJ_WIRE_AGAIN)))
 		return POOL_KINDS;
 	if (run->language == BJ_LANG_BASH)
 		return (run->flags & BJ_WIRE_PLAIN) && l->pools[POOL_BASH].demand.min > 0
@@ -205,6 +209,7 @@ void pool_count(const struct launcher *l, struct bj_wire_census *ret)
 	*ret = (struct bj_wire_census){ .magic = BJ_WIRE_MAGIC,
 					.jars = l->n_live,
 					.max_jars = l->n_slots };
+	memcpy(ret->ends, l->ends, sizeof(ret->ends));
 	for (int k = 0; k < POOL_KINDS; k++)
 		ret->kinds[k] = (struct bj_wire_kind){
 			.ready = s.ready[k],
@@ -227,12 +232,16 @@ void pool_count(const struct launcher *l, struct bj_wire_census *ret)
 static int fill_python(struct launcher *l, struct bj_jar *jar, enum pool_kind kind,
 		       struct bj_err *err)
 {
-	const struct bj_seal_limits limits = { .tmp_size = jar->tmp_size,
-					       .pids = l->shape.limits.pids,
-					       .pids_cgroup = jar->cgroup != NULL };
+	struct pool *p = &l->pools[kind];
+	const struct bj_spawn ask = { .limits = { .tmp_size = jar->tmp_size,
+						  .pids = l->shape.limits.pids,
+						  .pids_cgroup = jar->cgroup != NULL },
+				      .hurry = jar->has_run,
+				      .sick = zygote_sick(p),
+				      .nonce = jar->nonce = jar->serial };
 	struct bj_zygote_slot slot;
-	const int r = bj_zygote_spawn(&l->pools[kind].zygote, jar->watch[BJ_JAR_EV_INIT],
-				      jar->cgroup, &limits, jar->has_run, &slot, err);
+	const int r = bj_zygote_spawn(&p->zygote, jar->watch[BJ_JAR_EV_INIT], jar->cgroup, &ask,
+				      &slot, err);
 
 	if (r == 0)
 		bj_jar_fill_warm(jar, slot.pid_fd, slot.report_fd, slot.slot_fd);
@@ -265,13 +274,61 @@ int pool_fill(struct launcher *l, struct bj_jar *jar, struct bj_err *err)
 	return 0;
 }
 
-void pool_failed(struct launcher *l, const struct bj_jar *jar)
+/* Whether @jar is of the zygote that is there now, and not of one that has ended since. */
+static bool is_of_present(const struct pool *p, const struct bj_jar *jar)
+{
+	return jar->filling >= p->zygote_since;
+}
+
+void pool_over(struct launcher *l, const struct bj_jar *jar)
 {
 	struct pool *p = &l->pools[kind_of(jar)];
 
-	p->rest_until = bj_clock_now() + REST_NS;
-	p->complaints++;
-	p->failed++;
+	if (jar->has_run && !jar->failed && jar->reply.wait_status == 0) {
+		p->lost = 0;
+	} else if (jar->failed && !jar->has_run) {
+		p->rest_until = bj_clock_now() + REST_NS;
+		p->complaint = BJ_END_WRONG;
+		p->complaints += is_of_present(p, jar);
+		p->failed++;
+	}
+}
+
+/* What is sick ends with all that it made and nobody has used yet. */
+static void replace_all(struct launcher *l, enum pool_kind kind)
+{
+	zygote_replace(l, kind, BJ_END_WRONG);
+	for (uint32_t i = 0; i < l->n_slots; i++) {
+		struct bj_jar *slot = l->jars[i];
+
+		if (!is_free(slot) || kind_of(slot) != kind || !slot->warm)
+			continue;
+		bj_jar_kill(slot, BJ_CAUSE_CANCELLED);
+		launcher_advance(l, slot);
+	}
+}
+
+void pool_found_wrong(struct launcher *l, const struct bj_jar *jar)
+{
+	const enum pool_kind kind = kind_of(jar);
+
+	if (kind < POOL_KINDS && is_of_present(&l->pools[kind], jar))
+		replace_all(l, kind);
+}
+
+void pool_lost(struct launcher *l, const struct bj_wire_launch *run)
+{
+	struct bj_wire_launch first = *run;
+
+	first.flags &= ~(uint32_t)BJ_WIRE_AGAIN;
+
+	const enum pool_kind kind = pool_kind_of(l, &first);
+
+	if (kind == POOL_KINDS)
+		return;
+	l->pools[kind].failed++;
+	if (is_python(kind) && ++l->pools[kind].lost >= MAX_LOST)
+		replace_all(l, kind);
 }
 
 void pool_filled(struct launcher *l, const struct bj_jar *jar)
@@ -279,8 +336,11 @@ void pool_filled(struct launcher *l, const struct bj_jar *jar)
 	struct pool *p = &l->pools[kind_of(jar)];
 	const uint64_t took = bj_clock_now() - jar->filling;
 
+	if (took > SLOW_NS)
+		p->complaint = BJ_END_SLOW;
 	p->complaints = took > SLOW_NS ? p->complaints + 1 : 0;
 	p->filled_at = bj_clock_now();
+	p->failures = 0;
 }
 
 /* --- refilling -------------------------------------------------------------------------------- */
@@ -337,7 +397,7 @@ static void mind_zygote(struct launcher *l, const struct stock *s, enum pool_kin
 	const uint64_t since = s->asked[kind] > filled ? s->asked[kind] : filled;
 
 	if (is_python(kind) && s->asked[kind] > 0 && now - since > STUCK_NS)
-		zygote_replace(l, kind);
+		zygote_replace(l, kind, BJ_END_SLOW);
 }
 
 /* Build one of @kind if one is missing. When to come back, or 0. */

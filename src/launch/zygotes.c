@@ -10,6 +10,7 @@
 
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -43,13 +44,19 @@ static void stop(struct launcher *l, struct pool *p)
 	l->strays_at = bj_clock_now() + STRAYS_NS;
 }
 
+static void end(struct launcher *l, struct pool *p, enum bj_wire_end why)
+{
+	l->ends[why] += p->zygote.pid > 0;
+	stop(l, p);
+}
+
 static void start(struct launcher *l, enum pool_kind kind)
 {
 	struct pool *p = &l->pools[kind];
 	struct bj_err err;
 
 	p->zygote_since = bj_clock_now();
-	p->complaints = 0;
+	p->complaints = p->lost = 0;
 	p->starts++;
 	if (bj_zygote_start(&p->zygote, l->ground.python, p->modules, kind == POOL_HEAVY, &err) <
 	    0) {
@@ -60,39 +67,52 @@ static void start(struct launcher *l, enum pool_kind kind)
 	watch(l, p->zygote.pidfd, BJ_EVENT_ZYGOTE_DEAD, kind);
 }
 
-void zygote_ready(struct launcher *l, uint32_t kind)
+/* None of the large modules is in this image: nothing to keep ready. */
+static void dismiss(struct launcher *l, struct pool *p)
+{
+	stop(l, p);
+	bj_demand_init(&p->demand, 0, 0);
+}
+
+void zygote_says(struct launcher *l, uint32_t kind)
 {
 	struct pool *p = &l->pools[kind];
-	char word = 0;
+	char words[2];
+	const ssize_t n =
+		p->zygote.pid > 0 ? recv(p->zygote.sock, words, sizeof(words), MSG_DONTWAIT) : -1;
 
-	/* It says one thing; after that, and when it is dead, the pidfd speaks. */
-	if (p->zygote.pid <= 0 || recv(p->zygote.sock, &word, 1, MSG_DONTWAIT) < 0)
+	if (n < 0)
 		return;
-	epoll_ctl(l->epoll, EPOLL_CTL_DEL, p->zygote.sock, NULL);
-	p->zygote.ready = word == 'r';
-	if (p->zygote.ready)
-		p->failures = 0;
-	/* None of the large modules is in this image: nothing to keep ready. */
-	if (word == 'n') {
-		stop(l, p);
-		bj_demand_init(&p->demand, 0, 0);
+	/* When it is dead, the pidfd speaks. */
+	if (n == 0) {
+		epoll_ctl(l->epoll, EPOLL_CTL_DEL, p->zygote.sock, NULL);
+	} else if (p->zygote.ready || n != 1 || (words[0] != 'r' && words[0] != 'n')) {
+		zygote_replace(l, (enum pool_kind)kind, BJ_END_WRONG);
+	} else if (words[0] == 'n') {
+		dismiss(l, p);
+	} else {
+		p->zygote.ready = true;
 	}
+}
+
+static void lose(struct launcher *l, struct pool *p, enum bj_wire_end why)
+{
+	if (p->zygote.pid <= 0)
+		return;
+	p->failures += !p->zygote.ready || why == BJ_END_WRONG;
+	end(l, p, why);
 }
 
 void zygote_dead(struct launcher *l, uint32_t kind)
 {
-	struct pool *p = &l->pools[kind];
-
-	if (!p->zygote.ready)
-		p->failures++;
-	stop(l, p);
+	lose(l, &l->pools[kind], BJ_END_DEAD);
 }
 
-void zygote_replace(struct launcher *l, enum pool_kind kind)
+void zygote_replace(struct launcher *l, enum pool_kind kind, enum bj_wire_end why)
 {
 	struct pool *p = &l->pools[kind];
 
-	stop(l, p);
+	lose(l, p, why);
 	p->filled_at = bj_clock_now();
 }
 
@@ -102,15 +122,41 @@ bool zygote_keep(struct launcher *l, enum pool_kind kind)
 	const uint64_t age = bj_clock_now() - p->zygote_since;
 
 	if (p->zygote.pid > 0 && !p->zygote.ready && age > MAX_START_BUILDS * BJ_JAR_BUILD_NS)
-		zygote_dead(l, kind);
-	if (p->zygote.spawned > ZYGOTE_RUNS || p->complaints >= MAX_COMPLAINTS)
-		stop(l, p);
+		lose(l, p, BJ_END_SLOW);
+	if (p->complaints >= MAX_COMPLAINTS)
+		lose(l, p, p->complaint);
+	if (p->zygote.spawned > ZYGOTE_RUNS)
+		end(l, p, BJ_END_OLD);
 	if (p->failures >= MAX_FAILURES && age > GIVE_UP_NS)
 		p->failures = MAX_FAILURES - 1;
 	if (p->zygote.pid <= 0 && p->failures < MAX_FAILURES)
 		start(l, kind);
 	return p->zygote.pid > 0 && p->zygote.ready;
 }
+
+/* --- test builds ------------------------------------------------------------------------------ */
+
+#ifdef BJ_FAULTS
+enum bj_sick zygote_sick(const struct pool *pool)
+{
+	static const char *const kinds[BJ_SICK_COUNT] = { "",     "word", "pid",  "nonce",
+							  "dies", "deaf", "slow", "mute" };
+	const char *text = getenv("BELLJAR_SICK");
+	const size_t n = text ? strcspn(text, ":") : 0;
+
+	for (int how = BJ_SICK_NOT + 1; text && text[n] && how < BJ_SICK_COUNT; how++)
+		if (strlen(kinds[how]) == n && strncmp(text, kinds[how], n) == 0 &&
+		    pool->starts <= strtoul(text + n + 1, NULL, 10))
+			return (enum bj_sick)how;
+	return BJ_SICK_NOT;
+}
+#else
+enum bj_sick zygote_sick(const struct pool *pool)
+{
+	(void)pool;
+	return BJ_SICK_NOT;
+}
+#endif
 
 /* --- strays ----------------------------------------------------------------------------------- */
 

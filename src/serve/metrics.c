@@ -235,6 +235,7 @@ static void print_kind(struct bj_buf *buf, const char *name, const char *kind, u
 static void print_slots(const struct bj_wire_census *c, struct bj_buf *buf)
 {
 	static const char *const kinds[BJ_WIRE_KINDS] = { "python", "heavy", "bash", "empty" };
+	static const char *const ends[BJ_WIRE_ENDS] = { "dead", "wrong", "slow", "old" };
 	static const char slot[] = "belljar_slots{kind=\"%s\",state=\"%s\"} %u\n";
 	enum { PYTHONS = 2 };
 
@@ -257,6 +258,10 @@ static void print_slots(const struct bj_wire_census *c, struct bj_buf *buf)
 	head(buf, "zygote_starts_total", "counter", "Zygotes that this launcher started.");
 	for (int k = 0; k < PYTHONS; k++)
 		print_kind(buf, "zygote_starts_total", kinds[k], c->kinds[k].zygote_starts);
+	head(buf, "zygotes_replaced_total", "counter", "Zygotes of this launcher that ended.");
+	for (int i = 0; i < BJ_WIRE_ENDS; i++)
+		bj_buf_printf(buf, "belljar_zygotes_replaced_total{reason=\"%s\"} %u\n", ends[i],
+			      c->ends[i]);
 }
 
 static void print_restarts(const struct bj_gauges *g, struct bj_buf *buf)

@@ -24,6 +24,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
@@ -51,6 +52,7 @@ static struct {
 	struct bj_seal_limits limits;
 	int slot_fd, report_fd;
 	bool hurry;
+	uint32_t sick;
 	struct bj_seal_report report;
 	struct bj_exec exec; /* arguments and environment of the run */
 } slot;
@@ -92,6 +94,8 @@ __attribute__((noinline)) static bool fork_into(const struct bj_spawn *msg, cons
 			call_python("PyOS_AfterFork_Child");
 			slot.limits = msg->limits;
 			slot.hurry = msg->hurry != 0;
+			slot.sick = msg->sick;
+			slot.report.nonce = msg->nonce + bj_is_sick(msg->sick, BJ_SICK_NONCE);
 			slot.slot_fd = fds[BJ_SPAWN_SLOT];
 			slot.report_fd = fds[BJ_SPAWN_REPORT];
 			return true;
@@ -100,21 +104,35 @@ __attribute__((noinline)) static bool fork_into(const struct bj_spawn *msg, cons
 			_exit(0);
 		bj_err_set(&report.err, BJ_E_SYSTEM, errno, "cannot fork into the jar");
 	}
+	report.nonce = msg->nonce;
 	bj_fd_write_all(fds[BJ_SPAWN_REPORT], &report, sizeof(report));
 	_exit(1);
 }
 
 /* Wait for the helper, then pass the pid on: now that the helper is gone, the new process is a
  * child of the launcher, which can wait for it. */
-static void pass_pid_on(pid_t helper, int from, int to)
+static void pass_pid_on(pid_t helper, int from, int to, uint32_t sick)
 {
 	pid_t pid = 0;
 	const int r = bj_fd_read_exact(from, &pid, sizeof(pid));
 
 	if (helper > 0)
 		waitpid(helper, NULL, 0);
+	if (bj_is_sick(sick, BJ_SICK_PID))
+		pid = getpid();
 	if (r == 0 && write(to, &pid, sizeof(pid)) != sizeof(pid))
 		kill(pid, SIGKILL); /* nobody will ever look after it */
+}
+
+/* In a test build: what a sick zygote does before it answers. */
+static void suffer(uint32_t sick)
+{
+	if (bj_is_sick(sick, BJ_SICK_WORD))
+		send(BJ_ZYGOTE_SOCKET, "x", 1, MSG_NOSIGNAL);
+	if (bj_is_sick(sick, BJ_SICK_SLOW))
+		poll(NULL, 0, 3200);
+	while (bj_is_sick(sick, BJ_SICK_MUTE))
+		pause();
 }
 
 /* One request. 1 in the new process, 0 in the zygote, negative when the launcher is gone. */
@@ -130,6 +148,7 @@ static int serve_one(void)
 	    n != (size_t)BJ_SPAWN_FIXED + !!msg.has_birth + msg.n_tasks ||
 	    pipe2(own, O_CLOEXEC) < 0)
 		return -1;
+	suffer(msg.sick);
 
 	struct clone_args args = { .flags = BJ_BORROW_FLAGS, .exit_signal = SIGCHLD };
 
@@ -145,7 +164,7 @@ static int serve_one(void)
 		return 1;
 	call_python("PyOS_AfterFork_Parent");
 	close(own[1]);
-	pass_pid_on((pid_t)helper, own[0], fds[BJ_SPAWN_PID]);
+	pass_pid_on((pid_t)helper, own[0], fds[BJ_SPAWN_PID], msg.sick);
 	close(own[0]);
 	for (size_t i = 0; i < n; i++)
 		close(fds[i]);
@@ -232,6 +251,9 @@ EXPORT int bj_slot_hurry(void)
 
 EXPORT int bj_slot_ready(void)
 {
+	if (bj_is_sick(slot.sick, BJ_SICK_DIES))
+		_exit(1);
+
 	const int r = bj_fd_write_all(FD_REPORT, &slot.report, sizeof(slot.report));
 
 	close(FD_REPORT);
@@ -276,7 +298,7 @@ EXPORT int bj_slot_wait(void)
 	size_t n = 0;
 	const ssize_t got = bj_fd_recv(FD_SLOT, &go, sizeof(go), fds, BJ_SLOT_FDS, &n, 0);
 
-	if (got != sizeof(go) || n != BJ_SLOT_FDS)
+	if (got != sizeof(go) || n != BJ_SLOT_FDS || bj_is_sick(slot.sick, BJ_SICK_DEAF))
 		return -1;
 	for (int fd = 0; fd < 3; fd++)
 		if (dup2(fds[BJ_SLOT_STDIN + fd], fd) < 0)

@@ -12,7 +12,36 @@ struct bj_spawn {
 	uint32_t has_birth; /* a v2 cgroup to be born in follows */
 	uint32_t n_tasks;   /* v1 files to join through follow */
 	uint32_t hurry;     /* a script is there already: no time to warm up */
+	uint32_t sick;      /* enum bj_sick: how a test build's zygote goes wrong */
+	uint64_t nonce;     /* comes back in the slot's report */
 };
+
+/* What a zygote can get wrong. Only a test build does so, when BELLJAR_SICK says KIND:N, in its
+ * first N zygotes of each kind. */
+enum bj_sick {
+	BJ_SICK_NOT,
+	BJ_SICK_WORD,  /* says something that nobody asked for */
+	BJ_SICK_PID,   /* names a process that is not in the jar */
+	BJ_SICK_NONCE, /* answers another request */
+	BJ_SICK_DIES,  /* its slots die on their way */
+	BJ_SICK_DEAF,  /* its slots die when their script comes */
+	BJ_SICK_SLOW,
+	BJ_SICK_MUTE, /* answers nothing */
+	BJ_SICK_COUNT,
+};
+
+#ifdef BJ_FAULTS
+static inline bool bj_is_sick(uint32_t sick, enum bj_sick how)
+{
+	return sick == how;
+}
+#else
+static inline bool bj_is_sick(uint32_t sick, enum bj_sick how)
+{
+	(void)sick, (void)how;
+	return false;
+}
+#endif
 
 /* Descriptors of a request, in this order; then the birth cgroup, then the task files. */
 enum bj_spawn_fd {

@@ -160,10 +160,9 @@ static size_t list_fds(const struct bj_cgroup *cgroup, struct bj_spawn *msg, int
 }
 
 int bj_zygote_spawn(struct bj_zygote *z, int init_pidfd, const struct bj_cgroup *cgroup,
-		    const struct bj_seal_limits *limits, bool hurry, struct bj_zygote_slot *ret,
-		    struct bj_err *err)
+		    const struct bj_spawn *ask, struct bj_zygote_slot *ret, struct bj_err *err)
 {
-	struct bj_spawn msg = { .limits = *limits, .hurry = hurry };
+	struct bj_spawn msg = *ask;
 	int pid[2], report[2], sock[2];
 
 	if (make_ends(pid, report, sock) < 0)

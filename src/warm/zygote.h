@@ -2,7 +2,7 @@
 #pragma once
 
 #include "jar/cgroup.h"
-#include "jar/seal.h"
+#include "warm/spawn.h"
 
 /* A Python interpreter that was started ahead of time and forks itself into jars. It runs in the
  * launcher's namespaces with the launcher's rights there, sees only the jars' template, and never
@@ -26,10 +26,10 @@ struct bj_zygote_slot {
 	int pid_fd, report_fd, slot_fd;
 };
 
-/* Ask for a process in the jar of @init_pidfd and @cgroup (NULL: none). */
+/* Ask for a process in the jar of @init_pidfd and @cgroup (NULL: none), as @ask says; which of
+ * the cgroup's descriptors go along is filled in here. */
 int bj_zygote_spawn(struct bj_zygote *z, int init_pidfd, const struct bj_cgroup *cgroup,
-		    const struct bj_seal_limits *limits, bool hurry, struct bj_zygote_slot *ret,
-		    struct bj_err *err);
+		    const struct bj_spawn *ask, struct bj_zygote_slot *ret, struct bj_err *err);
 
 /* Kill it and wait for it. Its slots live on. */
 void bj_zygote_stop(struct bj_zygote *z);

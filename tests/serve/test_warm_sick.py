@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Zygotes that go wrong: each is found out and replaced, and no run pays with a wrong result. A test
+build's BELLJAR_SICK=KIND:N makes the first N of them sick (src/warm/spawn.h)."""
+import pytest
+
+from test_warm import run_warm
+
+SETTINGS = "warm: {slots: 2, heavy_slots: 0, bash_slots: 0, jars: 1, max: 4, preload: json}\ncheck: {policy: off}\n"
+# How it is sick, and what it is replaced for.
+SICK = {"word": "wrong", "pid": "wrong", "nonce": "wrong", "dies": "wrong", "deaf": "wrong", "slow": "slow",
+        "mute": "slow"}
+
+
+def replaced(service, reason):
+    return service.metrics()[f'belljar_zygotes_replaced_total{{reason="{reason}"}}']
+
+
+def ask(service, i):
+    """One run, whose answer only that run can give."""
+    answer = service.run(f"print({i} * {i} + 1)")
+    assert answer.status == 200 and answer.json["stdout"] == f"{i * i + 1}\n", answer.body
+    assert answer.json["exit_code"] == 0
+    return answer.json
+
+
+@pytest.mark.parametrize("how", SICK)
+def test_a_sick_zygote_is_replaced(serve, how):
+    """SCRP-08: every answer is right meanwhile, and then interpreters wait again."""
+    service = serve(config=SETTINGS, env={"BELLJAR_SICK": f"{how}:1"}).ready()
+    i = 0
+    while replaced(service, SICK[how]) == 0:
+        ask(service, i)
+        i += 1
+        assert i < 3000
+    run_warm(service, "print(1)")
+    metrics = service.metrics()
+    assert metrics['belljar_zygotes{kind="python"}'] == 1
+    assert metrics['belljar_zygote_starts_total{kind="python"}'] == 2
+
+
+@pytest.mark.parametrize("how", ["pid", "nonce", "dies", "deaf"])
+def test_sick_zygotes_alone_do_no_harm(serve, how):
+    """None is ever well: every run starts from nothing in the end, and is right."""
+    service = serve(config=SETTINGS, env={"BELLJAR_SICK": f"{how}:1000000"}).ready()
+    for i in range(40):
+        assert not ask(service, i)["meta"]["warm"]
+
+
+def test_a_script_with_input_is_not_begun_twice(serve):
+    """What read a part of the input and did not begin is belljar's failure, not the script's."""
+    service = serve(config=SETTINGS, env={"BELLJAR_SICK": "deaf:1000000"}).ready()
+    seen = set()
+    for i in range(20):
+        answer = service.run("print(input())", stdin=f"{i}\n")
+        seen.add(answer.status)
+        assert answer.status == 500 or answer.json["stdout"] == f"{i}\n", answer.body
+        if answer.status == 500:
+            assert "did not begin" in answer.json["detail"]
+    assert 500 in seen

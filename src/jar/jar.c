@@ -247,7 +247,7 @@ static void found_wrong(struct bj_jar *jar)
 	bj_jar_fail(jar, &err);
 }
 
-static void handle_pid(struct bj_jar *jar)
+static void take_pid(struct bj_jar *jar)
 {
 	struct bj_err err = { 0 };
 	const int r =
@@ -280,15 +280,17 @@ static void wait_for_run(struct bj_jar *jar)
 	jar->deadline = 0;
 }
 
-/* The process is sealed. Its pid was told before; a zygote that died in between told none, and then
- * nobody could wait for it. */
+/* The process is sealed. A zygote that died before it told its pid told none, and then nobody could
+ * wait for it. */
 static void sealed(struct bj_jar *jar)
 {
 	struct bj_err err = { 0 };
 
-	if (jar->watch[BJ_JAR_EV_PID] >= 0)
-		handle_pid(jar);
-	if (jar->dying || jar->phase != BJ_JAR_FILLING)
+	/* A helper of ours has told it; a zygote that is slow must not make us wait. */
+	if (jar->watch[BJ_JAR_EV_PID] >= 0 && !is_of_zygote(jar))
+		take_pid(jar);
+	jar->early = jar->watch[BJ_JAR_EV_PID] >= 0;
+	if (jar->early || jar->dying || jar->phase != BJ_JAR_FILLING)
 		return;
 	if (jar->main_pid == 0) {
 		bj_err_set(&err, BJ_E_SYSTEM, 0, "nobody knows the script's process");
@@ -309,6 +311,13 @@ static void sealed(struct bj_jar *jar)
 	say_started(jar);
 }
 
+static void handle_pid(struct bj_jar *jar)
+{
+	take_pid(jar);
+	if (jar->early)
+		sealed(jar);
+}
+
 /* The sealed process has reported. An end of file means that it executes the interpreter, or that
  * it never came that far. */
 static void handle_report(struct bj_jar *jar, const struct bj_jar_ground *ground)
@@ -319,7 +328,7 @@ static void handle_report(struct bj_jar *jar, const struct bj_jar_ground *ground
 
 	if (r < 0) {
 		unwatch(jar, BJ_JAR_EV_REPORT);
-		if (jar->phase <= BJ_JAR_FILLING && !jar->sealed) {
+		if (jar->phase <= BJ_JAR_FILLING && !jar->sealed && !jar->early) {
 			bj_err_set(&err, BJ_E_SYSTEM, 0, "the script's process died on its way");
 			bj_jar_fail(jar, &err);
 		}

@@ -59,6 +59,7 @@ struct bj_jar {
 	enum bj_language language; /* of what waits in it, or of its run */
 	bool warm;                 /* filled from a zygote */
 	bool sealed;               /* the script's process has said so */
+	bool early;                /* the same, but nobody has told its pid yet */
 	uint32_t stock;            /* the launcher's: which pool made it; 0: none */
 	bool has_run;
 	bool cold_only;            /* no zygote can start its run */

@@ -139,8 +139,8 @@ bool zygote_keep(struct launcher *l, enum pool_kind kind)
 #ifdef BJ_FAULTS
 enum bj_sick zygote_sick(const struct pool *pool)
 {
-	static const char *const kinds[BJ_SICK_COUNT] = { "",     "word", "pid",  "nonce",
-							  "dies", "deaf", "slow", "mute" };
+	static const char *const kinds[BJ_SICK_COUNT] = { "",     "word", "pid",  "nonce", "dies",
+							  "deaf", "slow", "mute", "late" };
 	const char *text = getenv("BELLJAR_SICK");
 	const size_t n = text ? strcspn(text, ":") : 0;
 

@@ -118,6 +118,8 @@ static void pass_pid_on(pid_t helper, int from, int to, uint32_t sick)
 
 	if (helper > 0)
 		waitpid(helper, NULL, 0);
+	while (bj_is_sick(sick, BJ_SICK_LATE))
+		pause();
 	if (bj_is_sick(sick, BJ_SICK_PID))
 		pid = getpid();
 	if (r == 0 && write(to, &pid, sizeof(pid)) != sizeof(pid))

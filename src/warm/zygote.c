@@ -101,7 +101,9 @@ int bj_zygote_start(struct bj_zygote *z, const char *python, const char *const *
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
 		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot make a socket pair");
 
-	const pid_t pid = bj_sys_clone3(0, &pidfd, -1);
+	/* One that does not listen must not make us wait. */
+	const pid_t pid =
+		fcntl(pair[0], F_SETFL, O_NONBLOCK) < 0 ? -1 : bj_sys_clone3(0, &pidfd, -1);
 
 	if (pid == 0)
 		become_zygote(python, modules, needed, pair[1]);

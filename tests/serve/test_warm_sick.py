@@ -8,7 +8,7 @@ from test_warm import run_warm
 SETTINGS = "warm: {slots: 2, heavy_slots: 0, bash_slots: 0, jars: 1, max: 4, preload: json}\ncheck: {policy: off}\n"
 # How it is sick, and what it is replaced for.
 SICK = {"word": "wrong", "pid": "wrong", "nonce": "wrong", "dies": "wrong", "deaf": "wrong", "slow": "slow",
-        "mute": "slow"}
+        "mute": "slow", "late": "slow"}
 
 
 def replaced(service, reason):

@@ -116,7 +116,7 @@ static void every_number_has_its_range(void **state)
 		  { BJ_WIRE_MAGIC, BJ_WIRE_MAGIC },
 		  { 0, 1, UINT32_MAX } },
 		{ "bad version", &f->msg.version, 4, { 1, 1 }, { 0, 2, UINT32_MAX } },
-		{ "bad flags", &f->msg.flags, 4, { 63, 6 }, { 64, 127, UINT32_MAX } },
+		{ "bad flags", &f->msg.flags, 4, { 127, 6 }, { 128, 255, UINT32_MAX } },
 		{ "bad language", &f->msg.language, 4, { 0, 1 }, { 2, 3, UINT32_MAX } },
 		{ "bad memory",
 		  &f->msg.memory,

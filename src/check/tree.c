@@ -26,45 +26,46 @@ static uint64_t budget_ns(size_t size)
 	return BUDGET_NS + BUDGET_NS_PER_BYTE * (uint64_t)size;
 }
 
-/* NULL: the budget is spent. A parser that was stopped goes on where it was. */
-static TSTree *parse(TSParser *parser, const char *text, size_t size)
+static TSTree *read_clean(TSParser *parser, const struct bj_squeezed *text, bool *ret_late)
 {
-	const uint64_t end = bj_clock_cpu() + budget_ns(size);
-	TSTree *tree = bj_tree_read(parser, text, (uint32_t)size, budget_ns(size) / CLEAN_SHARE);
+	return bj_tree_read(parser, text->text, (uint32_t)text->size,
+			    budget_ns(text->size) / CLEAN_SHARE, ret_late);
+}
+
+/* NULL: the budget is spent. A parser that was stopped goes on where it was. */
+static TSTree *read_with_errors(TSParser *parser, const struct bj_squeezed *text)
+{
+	const uint64_t end = bj_clock_cpu() + budget_ns(text->size);
+	TSTree *tree = NULL;
 
 	ts_parser_set_timeout_micros(parser, SLICE_US);
 	while (!tree && bj_clock_cpu() < end)
-		tree = ts_parser_parse_string(parser, NULL, text, (uint32_t)size);
+		tree = ts_parser_parse_string(parser, NULL, text->text, (uint32_t)text->size);
 	/* The grammar's own state is not in the memory that goes by itself. */
 	if (!tree)
 		ts_parser_reset(parser);
 	return tree;
 }
 
-/* When the text has errors that can be mended, and then has none, that is the tree. */
-static bool flatten(struct bj_tree *tree, TSParser *parser, const TSTree *parsed,
-		    const struct bj_squeezed *text)
+/* 1: the text has errors that can be mended, and then has none, and that is the tree. 0: it has
+ * others. -1: no memory. */
+static int read_mended(struct bj_tree *tree, TSParser *parser, const struct bj_squeezed *text)
 {
-	const bool mend =
-		tree->language == BJ_LANG_BASH && ts_node_has_error(ts_tree_root_node(parsed));
-
-	for (unsigned step = 0; mend && step < BJ_SH_MENDS; step++) {
+	for (unsigned step = 0; step < BJ_SH_MENDS; step++) {
 		struct bj_squeezed mended = { 0 };
+		bool late;
 
 		if (!bj_sh_mend(text, step, &mended))
 			continue;
 
-		ts_parser_reset(parser);
-
-		const TSTree *better = bj_tree_read(parser, mended.text, (uint32_t)mended.size,
-						    budget_ns(mended.size) / CLEAN_SHARE);
+		const TSTree *better = read_clean(parser, &mended, &late);
 		const bool ok = better && bj_tree_flatten(better, mended.places, tree);
 
 		bj_squeezed_done(&mended);
 		if (better)
-			return ok;
+			return ok ? 1 : -1;
 	}
-	return bj_tree_flatten(parsed, text->places, tree);
+	return 0;
 }
 
 /* What tree-sitter makes here goes with its memory: nothing is deleted piece by piece. */
@@ -72,18 +73,29 @@ static int parse_into(struct bj_tree *tree, const struct bj_squeezed *text, stru
 {
 	const bool python = tree->language == BJ_LANG_PYTHON;
 	TSParser *parser = ts_parser_new();
+	bool late = false;
 
 	if (!ts_parser_set_language(parser, python ? tree_sitter_python() : tree_sitter_bash()))
 		return bj_err_set(err, BJ_E_UNSUPPORTED, 0,
 				  "the grammar does not fit libtree-sitter; build belljar again");
 
-	TSTree *parsed = parse(parser, text->text, text->size);
+	const TSTree *parsed = read_clean(parser, text, &late);
+	int r = !parsed && !late && !python ? read_mended(tree, parser, text) : 0;
 
-	if (!parsed) {
+	if (r == 0 && !parsed)
+		parsed = read_with_errors(parser, text);
+	if (r == 0 && !parsed) {
 		tree->gave_up = true;
 		return 0;
 	}
-	if (!flatten(tree, parser, parsed, text))
+	/* That took long, and then there may still be errors. */
+	if (r == 0 && late && !python && ts_node_has_error(ts_tree_root_node(parsed))) {
+		ts_parser_reset(parser);
+		r = read_mended(tree, parser, text);
+	}
+	if (r == 0)
+		r = bj_tree_flatten(parsed, text->places, tree) ? 1 : -1;
+	if (r < 0)
 		return bj_err_set(err, BJ_E_SYSTEM, ENOMEM, "cannot keep the syntax tree");
 	return 0;
 }

@@ -49,10 +49,10 @@ struct TSTree;
 struct TSParser;
 bool bj_tree_flatten(const struct TSTree *parsed, const uint32_t *places, struct bj_tree *tree);
 
-/* Parse @text if it has no error. NULL: it has one, or needs more than @budget
+/* Parse @text if it has no error. NULL: it has one, or (*@ret_late) needs more than @budget
  * nanoseconds of the processor; the parser is as new. */
 struct TSTree *bj_tree_read(struct TSParser *parser, const char *text, uint32_t size,
-			    uint64_t budget);
+			    uint64_t budget, bool *ret_late);
 
 /* The first child of @node, 0: none. */
 static inline uint32_t bj_node_child(const struct bj_tree *tree, uint32_t node)

@@ -86,7 +86,7 @@ static bool any_active(const Stack *stack)
 }
 
 /* False: there is an error, or the time is over. */
-static bool parse_all(TSParser *parser, const TSStringInput *input, uint64_t budget)
+static bool parse_all(TSParser *parser, const TSStringInput *input, uint64_t budget, bool *ret_late)
 {
 	struct quick q;
 	uint32_t furthest = 0;
@@ -95,7 +95,8 @@ static bool parse_all(TSParser *parser, const TSStringInput *input, uint64_t bud
 	while (any_active(parser->stack)) {
 		quick_run(&q);
 		furthest = q.at.bytes > furthest ? q.at.bytes : furthest;
-		if (quick_is_late(&q) || !step_all(parser, &furthest))
+		*ret_late = quick_is_late(&q);
+		if (*ret_late || !step_all(parser, &furthest))
 			return false;
 		/* With no reading left that may go on, it would begin to mend the text. */
 		if (any_active(parser->stack))
@@ -104,7 +105,8 @@ static bool parse_all(TSParser *parser, const TSStringInput *input, uint64_t bud
 	return parser->finished_tree.ptr;
 }
 
-TSTree *bj_tree_read(TSParser *parser, const char *text, uint32_t size, uint64_t budget)
+TSTree *bj_tree_read(TSParser *parser, const char *text, uint32_t size, uint64_t budget,
+		     bool *ret_late)
 {
 	TSStringInput input = { text, size };
 	TSTree *tree = NULL;
@@ -113,7 +115,8 @@ TSTree *bj_tree_read(TSParser *parser, const char *text, uint32_t size, uint64_t
 			   (TSInput){ &input, ts_string_input_read, TSInputEncodingUTF8 });
 	ts_parser__external_scanner_create(parser);
 	parser->end_clock = clock_null();
-	if (parse_all(parser, &input, budget))
+	*ret_late = false;
+	if (parse_all(parser, &input, budget, ret_late))
 		tree = ts_tree_new(parser->finished_tree, parser->language,
 				   parser->lexer.included_ranges,
 				   parser->lexer.included_range_count);

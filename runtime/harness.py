@@ -174,7 +174,6 @@ def prepare():
     """What does not depend on the script. What is there already need not be looked at by the
     garbage collector, now or at the end."""
     gc.freeze()
-    sys.path.insert(0, posix.getcwd())
     for stream in sys.stdout, sys.stderr:
         stream.reconfigure(line_buffering=True)
 
@@ -183,5 +182,7 @@ def start(path, check_only, arguments):
     code = compile_script(path)
     if code is None or check_only:
         posix._exit(0)
+    # Not before: compiling may import, and what lies here is the script's as much as itself.
+    sys.path.insert(0, posix.getcwd())
     sys.argv[:] = [path, *arguments]
     run(code, make_main(path))

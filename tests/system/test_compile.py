@@ -108,3 +108,30 @@ def test_nothing_runs_before_the_verdict(root, place):
     done = root.run("--json", script)
     assert done.record["cause"] == "rejected" and b"ran\n" not in done.out + done.err, done
     assert done.record["stdout"] == ""
+
+
+# Runs the cold harness with its verdict in descriptor 3 and says what could be imported while it compiled.
+SPY = """
+import posix, sys
+seen = []
+def spy(event, args):
+    if event == "compile" and not seen:
+        seen.append(posix.getcwd() in sys.path or "" in sys.path)
+        posix.write(1, b"%d\\n" % seen[0])
+text = open(sys.argv.pop(1)).read()
+code = compile(text, "harness", "exec")
+sys.addaudithook(spy)
+exec(code, {"__name__": "__main__"})
+"""
+
+
+def test_nothing_that_comes_with_a_script_is_imported_before_the_verdict(tmp_path):
+    """A name of a character makes the compiler import unicodedata, in most Pythons from a file. It is not looked for
+    among the script's own files: one of that name could write a verdict. Afterwards it is, as ever."""
+    (tmp_path / "s.py").write_text("print('\\N{EURO SIGN}')\nimport beside\n")
+    (tmp_path / "beside.py").write_text("print('beside')\n")
+    (tmp_path / "all.py").write_text(HARNESS.read_text() + (HARNESS.parent / "cold.py").read_text())
+    done = subprocess.run(["/bin/sh", "-c", 'exec "$@" 3>verdict', "sh", "/usr/bin/python3", "-I", "-X", "utf8", "-c", SPY, "all.py",
+                           "s.py", "run"], cwd=tmp_path, stdout=subprocess.PIPE, encoding="utf-8")
+    assert (tmp_path / "verdict").read_bytes()[:4] == (1).to_bytes(4, "little")
+    assert done.stdout == "0\n\u20ac\nbeside\n" and done.returncode == 0

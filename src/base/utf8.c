@@ -3,6 +3,8 @@
 
 #include "base/buf.h"
 
+#include <string.h>
+
 /* Lead byte ranges with the range allowed for the second byte; the rest are 80..BF. */
 static const struct {
 	unsigned char first, last, second_min, second_max, size;
@@ -77,4 +79,18 @@ void bj_utf8_widen(const char *text, size_t size, size_t *start, size_t *end)
 		--*start;
 	for (int i = 0; i < 3 && *end < size && goes_on(text[*end]); i++)
 		++*end;
+}
+
+void bj_utf8_mend(char *text)
+{
+	size_t left = strlen(text);
+
+	while (left > 0) {
+		const size_t n = bj_utf8_step(text, left);
+
+		if (n == 0)
+			*text = '?';
+		text += n ? n : 1;
+		left -= n ? n : 1;
+	}
 }

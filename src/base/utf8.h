@@ -19,3 +19,7 @@ char *bj_utf8_repair(const char *text, size_t size, size_t *ret_size);
 /* Move @start back and @end on to where characters begin, in a @text of @size bytes: at most three
  * bytes each. */
 void bj_utf8_widen(const char *text, size_t size, size_t *start, size_t *end);
+
+/* Write a question mark over every byte of @text that is not part of a well-formed character: what
+ * was cut to fit can be half of one. */
+void bj_utf8_mend(char *text);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "mcp/rpc.h"
 
+#include "base/utf8.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -21,6 +23,7 @@ json_t *bj_rpc_fail(struct bj_rpc_error *error, enum bj_rpc_code code, const cha
 	va_start(ap, fmt);
 	vsnprintf(error->message, sizeof(error->message), fmt, ap);
 	va_end(ap);
+	bj_utf8_mend(error->message);
 	return NULL;
 }
 

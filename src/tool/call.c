@@ -3,6 +3,7 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/nearest.h"
+#include "base/utf8.h"
 #include "engine/engine.h"
 #include "spec/finding_json.h"
 #include "spec/names.h"
@@ -22,6 +23,8 @@ int bj_tool_refuse(struct bj_tool_answer *ret, const char *fmt, ...)
 	if (vasprintf(&text, fmt, ap) < 0)
 		text = NULL;
 	va_end(ap);
+	if (text)
+		bj_utf8_mend(text);
 	*ret = (struct bj_tool_answer){ .failed = true, .text = text };
 	return 0;
 }

@@ -139,6 +139,23 @@ def test_broken_lines_get_errors_and_the_session_goes_on(start, line, code, numb
     assert good["id"] == 9
 
 
+@pytest.mark.parametrize("lead", range(2))
+@pytest.mark.parametrize("method,params", [
+    ("tools/call", {"name": "NAME"}), ("NAME", {}), ("prompts/get", {"name": "NAME"}),
+    ("tools/call", {"name": "run_python_code", "arguments": {"NAME": 1}}),
+])
+def test_a_long_name_is_answered_wherever_it_is_cut(start, method, params, lead):
+    """Messages quote what they refuse, up to a bound: half a character in one must not swallow the answer."""
+    client = start().open()
+    name = "x" * lead + "\u00e9" * 60
+    client.send(json.dumps(request(method, params)).replace("NAME", name).encode() + b"\n", request("ping", {}, 2))
+    answers = {m["id"]: m for m in (client.read(), client.read())}
+    answer = answers[1]
+    text = answer["error"]["message"] if "error" in answer else answer["result"]["content"][0]["text"]
+    assert "\u00e9" * 10 in text and "memory" not in text
+    assert answers[2]["result"] == {}
+
+
 def test_a_request_before_initialize_is_refused(start):
     client = start()
     client.send(request("tools/list"))

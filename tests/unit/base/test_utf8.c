@@ -92,6 +92,47 @@ static void nul_is_a_character(void **state)
 	assert_memory_equal(got, "a\0b", 4);
 }
 
+static void what_was_cut_is_mended_in_place(void **state)
+{
+	static const struct {
+		const char *text, *want;
+	} rows[] = {
+		{ "", "" },
+		{ "a\xc3\xa4z", "a\xc3\xa4z" },
+		{ "a\xc3", "a?" },
+		{ "a\xe2\x82", "a??" },
+		{ "\xff\xc3\xa4\xa4", "?\xc3\xa4?" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < BJ_ARRAY_SIZE(rows); i++) {
+		AUTO_FREE char *text = strdup(rows[i].text);
+
+		bj_utf8_mend(text);
+		assert_string_equal(text, rows[i].want);
+	}
+}
+
+static void a_range_grows_to_whole_characters(void **state)
+{
+	static const char text[] = "a\xe2\x82\xac\xf0\x9f\x98\x80z";
+	static const struct {
+		size_t start, end, want_start, want_end;
+	} rows[] = {
+		{ 0, 1, 0, 1 }, { 2, 3, 1, 4 }, { 1, 2, 1, 4 }, { 3, 5, 1, 8 },
+		{ 0, 7, 0, 8 }, { 8, 9, 8, 9 }, { 9, 9, 9, 9 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < BJ_ARRAY_SIZE(rows); i++) {
+		size_t start = rows[i].start, end = rows[i].end;
+
+		bj_utf8_widen(text, sizeof(text) - 1, &start, &end);
+		assert_int_equal(start, rows[i].want_start);
+		assert_int_equal(end, rows[i].want_end);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -99,6 +140,8 @@ int main(void)
 		cmocka_unit_test(a_cut_character_is_none),
 		cmocka_unit_test(bad_bytes_are_replaced_one_by_one),
 		cmocka_unit_test(nul_is_a_character),
+		cmocka_unit_test(what_was_cut_is_mended_in_place),
+		cmocka_unit_test(a_range_grows_to_whole_characters),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

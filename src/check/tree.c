@@ -18,9 +18,6 @@
 #define CLEAN_SHARE        8    /* a text without errors is read more than ten times as fast */
 #define SLICE_US           5000 /* the parser looks at the clock on the wall, so ask it often */
 
-const TSLanguage *tree_sitter_python(void);
-const TSLanguage *tree_sitter_bash(void);
-
 static uint64_t budget_ns(size_t size)
 {
 	return BUDGET_NS + BUDGET_NS_PER_BYTE * (uint64_t)size;
@@ -75,7 +72,7 @@ static int parse_into(struct bj_tree *tree, const struct bj_squeezed *text, stru
 	TSParser *parser = ts_parser_new();
 	bool late = false;
 
-	if (!ts_parser_set_language(parser, python ? tree_sitter_python() : tree_sitter_bash()))
+	if (!bj_tree_set_language(parser, tree->language))
 		return bj_err_set(err, BJ_E_UNSUPPORTED, 0,
 				  "the grammar does not fit libtree-sitter; build belljar again");
 
@@ -108,6 +105,9 @@ int bj_tree_parse(struct bj_tree *tree, const struct bj_squeezed *text, struct b
 
 	const int r = parse_into(tree, text, err);
 
+	/* From there on it may have read what Bash does not. */
+	if (memory.lost)
+		tree->gave_up = true;
 	bj_tree_memory_end(&memory);
 	return r;
 }

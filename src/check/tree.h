@@ -49,6 +49,9 @@ struct TSTree;
 struct TSParser;
 bool bj_tree_flatten(const struct TSTree *parsed, const uint32_t *places, struct bj_tree *tree);
 
+/* Let @parser read @language, in the memory of this parse. False: it does not fit the parser. */
+bool bj_tree_set_language(struct TSParser *parser, enum bj_language language);
+
 /* Parse @text if it has no error. NULL: it has one, or (*@ret_late) needs more than @budget
  * nanoseconds of the processor; the parser is as new. */
 struct TSTree *bj_tree_read(struct TSParser *parser, const char *text, uint32_t size,

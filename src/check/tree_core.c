@@ -58,6 +58,43 @@ static inline uint16_t ts_language_lookup(const TSLanguage *self, TSStateId stat
 #include "check/tree_quick.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+/* --- the grammars ----------------------------------------------------------------------------- */
+
+enum { STATE_MOST = TREE_SITTER_SERIALIZATION_BUFFER_SIZE };
+
+const TSLanguage *tree_sitter_bash(void);
+unsigned tree_sitter_bash_external_scanner_serialize(void *payload, char *state);
+
+/* Where the scanner of Bash is in the text. It writes a few bytes more than it was given room for;
+ * and with too many here-documents open it writes nothing, as if none were. */
+static unsigned write_bash_state(void *payload, char *state)
+{
+	char room[STATE_MOST + 64];
+	const unsigned n = tree_sitter_bash_external_scanner_serialize(payload, room);
+
+	if (n == 0 || n > STATE_MOST) {
+		bj_tree_memory_now->lost = true;
+		return 0;
+	}
+	memcpy(state, room, n);
+	return n;
+}
+
+bool bj_tree_set_language(TSParser *parser, enum bj_language language)
+{
+	if (language == BJ_LANG_PYTHON)
+		return ts_parser_set_language(parser, tree_sitter_python());
+
+	TSLanguage *bash = ts_malloc(sizeof(*bash));
+
+	*bash = *tree_sitter_bash();
+	bash->external_scanner.serialize = write_bash_state;
+	return ts_parser_set_language(parser, bash);
+}
+
+/* --- parsing ---------------------------------------------------------------------------------- */
 
 /* Let every reading of the text go one step. False: the time is over. */
 static bool step_all(TSParser *parser, uint32_t *furthest)

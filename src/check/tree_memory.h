@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -19,6 +20,7 @@ struct bj_tree_memory {
 	char *at, *end;          /* what is left of the latest chunk */
 	void *unused[BJ_TREE_CLASSES];
 	struct bj_tree_memory *outer; /* of a parse that this one interrupts */
+	bool lost;                    /* the grammar could not keep where it was in the text */
 };
 
 /* The memory of the parse that this thread is in. */

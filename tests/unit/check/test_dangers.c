@@ -261,6 +261,30 @@ static void nested_text_has_a_ceiling(void **state)
 	assert_true(finds(text.data, BJ_LANG_BASH, "sh-gave-up"));
 }
 
+/* The grammar keeps what it waits for in a buffer: a script that needs more of it is a finding, and
+ * nothing is written behind its end, whatever the words are. */
+static void open_documents_have_a_ceiling(void **state)
+{
+	(void)state;
+	for (int len = 1; len <= 40; len++) {
+		AUTO_BUF struct bj_buf text = { 0 };
+		AUTO_BUF struct bj_buf nested = { 0 };
+
+		for (int i = 0; i < 200; i++) {
+			bj_buf_printf(&text, "cat <<%0*d ", len, 0);
+			bj_buf_printf(&nested, "cat <<%0*d $(cat <<Y\n", len, 0);
+		}
+		assert_true(finds(text.data, BJ_LANG_BASH, "sh-gave-up"));
+		assert_true(finds(nested.data, BJ_LANG_BASH, "sh-gave-up"));
+	}
+
+	AUTO_BUF struct bj_buf honest = { 0 };
+
+	for (int i = 0; i < 400; i++)
+		bj_buf_printf(&honest, "cat <<END%d\ntext\nEND%d\n", i, i);
+	assert_int_equal(worst(honest.data, BJ_LANG_BASH), -1);
+}
+
 /* A script for which the parser gave up is never let through. */
 static void giving_up_is_a_finding(void **state)
 {
@@ -310,6 +334,7 @@ int main(void)
 		cmocka_unit_test(words_in_text_are_not_calls),
 		cmocka_unit_test(gaps_of_the_grammar_are_mended),
 		cmocka_unit_test(nested_text_has_a_ceiling),
+		cmocka_unit_test(open_documents_have_a_ceiling),
 		cmocka_unit_test(giving_up_is_a_finding),
 		cmocka_unit_test(rules_of_the_user_are_found),
 	};

@@ -545,7 +545,7 @@ static int verb_run(int argc, char **argv)
 
 const struct bj_verb bj_verb_run = {
 	.name = "run",
-	.args = "[OPTIONS] FILE|- [-- ARGS]",
+	.args = "[OPTIONS] FILE...|- [-- ARGS]",
 	.summary = "check a script, run it sealed, return what it did",
 	.example = "  belljar run script.py\n"
 		   "  belljar run --timeout 10 --memory 256MiB --in data.csv --out results job.py\n"

@@ -144,6 +144,13 @@ static int transport_failed(const struct bj_docker *d, CURLcode code, struct bj_
 				  "no Docker engine at %.100s; start it, set docker.host, or use "
 				  "--backend native",
 				  d->host.text);
+	if (code == CURLE_SSL_CACERT_BADFILE || code == CURLE_SSL_CERTPROBLEM ||
+	    code == CURLE_PEER_FAILED_VERIFICATION)
+		return bj_err_set(err, BJ_E_UNSUPPORTED, 0,
+				  "no TLS with the Docker engine at %.60s: %s; see %.120s, and "
+				  "cert.pem and key.pem beside it",
+				  d->host.text, d->curl.easy_strerror(code),
+				  d->host.ca ? d->host.ca : "ca.pem in DOCKER_CERT_PATH");
 	return bj_err_set(err, BJ_E_UNSUPPORTED, 0, "the Docker engine at %.100s broke off: %s",
 			  d->host.text, d->curl.easy_strerror(code));
 }
@@ -238,6 +245,9 @@ int bj_docker_agree(const char *theirs, char ret[16], struct bj_err *err)
 	return 0;
 }
 
+/* What an engine that wants TLS says to those who speak without. */
+static const char TLS_ONLY[] = "HTTP request to an HTTPS server";
+
 static int negotiate(struct bj_docker *d, struct bj_err *err)
 {
 	AUTO_BUF struct bj_buf body = { 0 };
@@ -246,6 +256,11 @@ static int negotiate(struct bj_docker *d, struct bj_err *err)
 
 	if (status < 0)
 		return status;
+	if (status == 400 && body.data && memmem(body.data, body.size, TLS_ONLY, strlen(TLS_ONLY)))
+		return bj_err_set(err, BJ_E_UNSUPPORTED, 0,
+				  "the Docker engine at %.100s speaks TLS; set DOCKER_TLS_VERIFY=1 "
+				  "and DOCKER_CERT_PATH",
+				  d->host.text);
 	if (status != 200)
 		return bj_docker_refused("answer", status, &body, err);
 	return bj_docker_agree(d->said_version, d->version, err);

@@ -151,7 +151,7 @@ static int from_context(struct bj_docker_host *ret, struct bj_err *err)
 	json_unpack(meta, "{s:{s:{s:s}}}", "Endpoints", "docker", "Host", &host);
 
 	int r = host ? bj_docker_host_parse(host, ret, err)
-		     : bj_err_set(err, BJ_E_NOT_FOUND, 0,
+		     : bj_err_set(err, BJ_E_UNSUPPORTED, 0,
 				  "the docker context %.60s does not exist; set docker.host", name);
 
 	json_decref(meta);

@@ -9,7 +9,8 @@ import tempfile
 
 import pytest
 
-from engine import Daemon, Engine, free_port, make_certificates, wait_until
+from engine import Daemon, Engine, make_certificates, wait_until
+from harness.ports import free_port
 from runner import BELLJAR, Jar
 
 @pytest.fixture(scope="session")

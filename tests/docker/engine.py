@@ -83,12 +83,6 @@ class Engine:
         return self.containers() + self.volumes() + extra
 
 
-def free_port():
-    with socket.socket() as sock:
-        sock.bind(("127.0.0.1", 0))
-        return sock.getsockname()[1]
-
-
 def make_certificates(folder):
     """An authority, and a key of it for the engine and one for us, with openssl."""
     def openssl(*words):
@@ -118,6 +112,7 @@ class Proxy(threading.Thread):
         self.listener.bind(str(path))
         self.listener.listen(64)
         self.open = []
+        self.passed = []
         self.start()
 
     def run(self):
@@ -132,12 +127,15 @@ class Proxy(threading.Thread):
             for a, b in ((ours, theirs), (theirs, ours)):
                 threading.Thread(target=self.copy, args=(a, b), daemon=True).start()
 
-    @staticmethod
-    def copy(source, to):
+    def copy(self, source, to):
         with contextlib.suppress(OSError):
             while data := source.recv(65536):
                 to.sendall(data)
+                self.passed.append(data)
             to.shutdown(socket.SHUT_WR)
+
+    def has_passed(self, data):
+        return data in b"".join(self.passed)
 
     def cut(self):
         self.listener.shutdown(socket.SHUT_RDWR)

@@ -52,6 +52,14 @@ class Jar:
         result["log"] = done.stderr.decode()
         return result
 
+    def kept(self):
+        """What is on record of the newest run."""
+        def belljar(*words):
+            return subprocess.run([BELLJAR, *words, "--json"], env=self.env, capture_output=True, text=True,
+                                  timeout=60, check=True).stdout
+
+        return belljar("show", json.loads(belljar("history", "--limit", "1"))["id"])
+
     def gc(self):
         """How many containers a sweep removed. Its own count has what jars of others on the machine left, too."""
         before = self.engine.containers()

@@ -10,7 +10,8 @@ import urllib.request
 
 import pytest
 
-from engine import Engine, UnixConnection, free_port, remove_tree, wait_until
+from engine import Engine, UnixConnection, remove_tree, wait_until
+from harness.ports import free_port
 from runner import BELLJAR, Jar, on_terminal
 
 
@@ -48,7 +49,9 @@ def test_tls(jar):
                      input=b"y" * 100000)
     assert result["stdout"] == "100000\n", result
     plain = jar.run("print(1)", env={"DOCKER_HOST": jar.engine.tls_url})
-    assert plain["status"] == 125
+    assert plain["status"] == 125 and "DOCKER_CERT_PATH" in plain["error"], plain
+    wrong = jar.run("print(1)", env={**tls, "DOCKER_CERT_PATH": "/nowhere"})
+    assert wrong["status"] == 125 and "/nowhere/" in wrong["error"], wrong
 
 
 def test_context(jar, tmp_path):
@@ -62,6 +65,8 @@ def test_context(jar, tmp_path):
     del jar.env["DOCKER_HOST"]
     assert jar.run("print(1)", env={"DOCKER_CONFIG": str(config)})["success"]
     assert jar.run("print(1)", env={"BELLJAR_DOCKER_HOST": jar.engine.url})["success"]
+    missing = jar.run("print(1)", env={"DOCKER_CONFIG": str(config), "DOCKER_CONTEXT": "other"})
+    assert missing["status"] == 125 and "the docker context other does not exist" in missing["error"]
 
 
 @pytest.fixture

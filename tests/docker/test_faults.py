@@ -249,9 +249,7 @@ def test_engine_dies_during_the_run(jar, tmp_path):
     process = jar.start("import time\nprint('up', flush=True)\ntime.sleep(60)", "--json",
                         env={"DOCKER_HOST": proxy.url, "BELLJAR_DOCKER_TIMEOUT": "2s",
                              "BELLJAR_FALLBACK": "native"})
-    while not [c for c in jar.engine.get("/containers/json") if c["State"] == "running"]:
-        assert process.poll() is None
-    time.sleep(1)
+    wait_until(lambda: proxy.has_passed(b"up\n"), 60, "the script has begun")
     proxy.cut()
     out, _ = process.communicate(timeout=40)
     assert process.returncode == 125
@@ -273,15 +271,12 @@ def test_a_real_engine_is_killed_during_the_run(engine, tmp_path):
         subprocess.run(["docker", "-H", other.url, "load"], input=saved, check=True,
                        capture_output=True)
         jar = Jar(other, tmp_path)
-        process = jar.start("echo up; sleep 60", "--json", language="bash",
-                            env={"BELLJAR_DOCKER_TIMEOUT": "5s"})
-        wait_until(lambda: [c for c in other.get("/containers/json") if c["State"] == "running"], 30,
-                   "the container runs")
-        time.sleep(0.5)
+        process = jar.start("echo up; sleep 60", language="bash", env={"BELLJAR_DOCKER_TIMEOUT": "5s"})
+        assert process.stdout.readline() == "up\n"
         other.stop(signal.SIGKILL)
-        out, _ = process.communicate(timeout=40)
-        assert process.returncode == 125 and "went away during the run" in out, out
-        assert '"cleanup_success":false' in out
+        _, err = process.communicate(timeout=40)
+        assert process.returncode == 125 and "went away during the run" in err, err
+        assert '"cleanup_success":false' in jar.kept()
         assert list(jar.state.glob("docker/*.active")), "what could not be removed is still tracked"
     finally:
         other.abandon()

@@ -3,28 +3,20 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { connect, createServer } from "node:net";
+import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { freePort } from "./ports.mjs";
 
 export const TOP = resolve(dirname(fileURLToPath(import.meta.url)), "../..");
 export const BELLJAR = process.env.BELLJAR ?? join(TOP, "build/src/belljar");
 export const KEY = "a-key-that-is-long-enough";
 
-async function freePort() {
-	const server = createServer().listen(0, "127.0.0.1");
-	await once(server, "listening");
-	const { port } = server.address();
-	server.close();
-	await once(server, "close");
-	return port;
-}
-
-function answers(path) {
+function answers(port) {
 	return new Promise((done) => {
-		const socket = connect(path, () => {
+		const socket = connect(port, "127.0.0.1", () => {
 			socket.end();
 			done(true);
 		});
@@ -48,7 +40,8 @@ export async function startService({ config = "", env = {}, args = [] } = {}) {
 		stdio: ["ignore", out, out],
 	});
 	const ended = once(child, "exit");
-	for (const deadline = Date.now() + 20000; !(await answers(socket)); await pause(20))
+	// The port comes last: then the socket is there, too.
+	for (const deadline = Date.now() + 20000; !(await answers(port)); await pause(20))
 		if (Date.now() > deadline || child.exitCode !== null) throw new Error(`not ready: ${readFileSync(log, "utf8")}`);
 	const url = `http://127.0.0.1:${port}`;
 	return {

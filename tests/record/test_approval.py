@@ -123,9 +123,10 @@ def test_what_nobody_decides_expires(place):
 
 def test_expiry_and_decisions_are_in_the_audit_log(place):
     """AUDIT, APPROVE: one line for each way a question ends, and each is counted."""
-    service = place.serve("approval: {expire: 1s}\n")
-    late, denied = pend(service, "print(1)"), pend(service, "print(2)")
-    service.ask("POST", f"/v1/executions/{denied}/deny", {"reason": "no"})
+    service = place.serve("approval: {expire: 3s}\n")
+    denied = pend(service, "print(2)")
+    assert service.ask("POST", f"/v1/executions/{denied}/deny", {"reason": "no"}).status == 200
+    late = pend(service, "print(1)")
     settle(service, late)
     lines = [json.loads(x) for x in place.cli("audit", "export").stdout.splitlines()]
     about = {(x["kind"], x["data"]["run"]) for x in lines if x["kind"].startswith("approval.")}

@@ -1,22 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """A real service for the SDKs, at a Unix socket and at a port of the loopback."""
 import pathlib
-import socket
 import sys
 
 import pytest
 
+from harness.ports import free_port
 from serving import Service
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(TOP / "sdk/python"))
 KEY = "a-key-that-is-long-enough"
-
-
-def free_port():
-    with socket.socket() as sock:
-        sock.bind(("127.0.0.1", 0))
-        return sock.getsockname()[1]
 
 
 @pytest.fixture(scope="session")

@@ -8,7 +8,6 @@ import assert from "node:assert/strict";
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
@@ -17,6 +16,7 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { startModel } from "../harness/model.mjs";
+import { freePort } from "../harness/ports.mjs";
 import { BELLJAR, TOP } from "../harness/service.mjs";
 
 const START = join(TOP, "docs/start");
@@ -34,7 +34,7 @@ fi
 [ "$1" = install ]; shift
 mkdir -p node_modules
 for name; do
-	if [ "\${name#./}" != "$name" ]; then ln -sfn "$(realpath "$name")" "node_modules/$(node -p "require('$name/package.json').name")"
+	if [ "\${name#/}" != "$name" ]; then ln -sfn "$(realpath "$name")" "node_modules/$(node -p "require('$name/package.json').name")"
 	else test -d "$TOP/tests/sdk/node_modules/$name"; mkdir -p "node_modules/$(dirname "$name")"; ln -sfn "$TOP/tests/sdk/node_modules/$name" "node_modules/$name"; fi
 done
 `;
@@ -85,14 +85,6 @@ let model;
 before(async () => (model = await startModel()));
 after(() => model?.stop());
 
-async function freePort() {
-	const server = createServer().listen(0, "127.0.0.1");
-	await once(server, "listening");
-	const { port } = server.address();
-	server.close();
-	return port;
-}
-
 /** A folder as a newcomer has it: belljar in the path, the SDKs beside, nothing else. */
 class Desk {
 	constructor(port) {
@@ -103,7 +95,8 @@ class Desk {
 		const bin = join(this.folder, "bin");
 		mkdirSync(bin);
 		symlinkSync(BELLJAR, join(bin, "belljar"));
-		symlinkSync(join(TOP, "sdk"), join(this.folder, "sdk"));
+		mkdirSync(join(this.folder, "belljar"));
+		symlinkSync(join(TOP, "sdk"), join(this.folder, "belljar/sdk"));
 		for (const [name, text] of [["npm", NPM], ["claude", CLAUDE]]) {
 			writeFileSync(join(bin, name), text);
 			chmodSync(join(bin, name), 0o755);

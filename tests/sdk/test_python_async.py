@@ -1,20 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The asyncio client, and the shapes of earlier executors: TOOL, RESULT, SCRP-01, SCRP-07, VALD-06."""
 import asyncio
-import socket
 import time
 
 import pytest
 
 import belljar
+from harness.ports import free_port
 from serving import Service
-
-
-
-def free_port():
-    with socket.socket() as sock:
-        sock.bind(("127.0.0.1", 0))
-        return sock.getsockname()[1]
 
 
 FOREVER = "while :; do sleep 0.05; echo on; done"

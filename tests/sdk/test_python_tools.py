@@ -55,6 +55,14 @@ def test_langchain(where, frameworks):
     assert found["run_python_code"].args_schema["required"] == ["code"]
 
 
+@pytest.mark.parametrize("make, package", [(tools.langchain, "langchain"), (tools.openai_agents, "openai-agents")])
+def test_a_framework_that_is_missing_is_named(monkeypatch, make, package):
+    for name in ("langchain_core", "langchain_core.tools", "agents"):
+        monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(ModuleNotFoundError, match=f"pip install {package}$"):
+        make("unix:/nowhere")
+
+
 def test_openai_agents(where, frameworks):
     python = by_name(tools.openai_agents(*where))["run_python_code"]
     assert "42" in asyncio.run(python.on_invoke_tool(None, '{"code": "print(42)"}'))

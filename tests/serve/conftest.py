@@ -3,6 +3,7 @@
 import ctypes
 import os
 import pathlib
+import tempfile
 
 import pytest
 
@@ -35,6 +36,14 @@ def serve():
     yield start
     for service in started:
         service.stop()
+
+
+@pytest.fixture(scope="module")
+def open_folder():
+    """A folder that other users may enter. Those of pytest are shut whenever another pytest starts."""
+    with tempfile.TemporaryDirectory(prefix="bj-open-") as name:
+        os.chmod(name, 0o755)
+        yield pathlib.Path(name)
 
 
 @pytest.fixture(scope="module")

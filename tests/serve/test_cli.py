@@ -99,15 +99,13 @@ def test_out_runs_here(service, tmp_path):
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
-def test_a_service_of_another_user_is_not_used(service, tmp_path):
+def test_a_service_of_another_user_is_not_used(service, open_folder):
     """Only root's or the caller's own: anybody could put a socket somewhere."""
     code = ("import socket,sys,os\ns=socket.socket(socket.AF_UNIX)\ns.bind(sys.argv[1])\n"
             "os.chmod(sys.argv[1],0o777)\ns.listen()\nprint('up',flush=True)\n"
             "c,_=s.accept()\nprint(c.recv(100),flush=True)\n")
-    os.chmod(tmp_path, 0o777)
-    for parent in tmp_path.parents[:2]:
-        os.chmod(parent, 0o755)
-    path = str(tmp_path / "evil.sock")
+    os.chmod(open_folder, 0o777)
+    path = str(open_folder / "evil.sock")
     evil = subprocess.Popen(["/usr/bin/python3", "-c", code, path], stdout=subprocess.PIPE,
                             user="nobody", group="nogroup", extra_groups=[])
     try:

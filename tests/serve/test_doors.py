@@ -13,15 +13,10 @@ import time
 
 import pytest
 
+from harness.ports import free_port
 from serving import BELLJAR, ENV, TOP
 
 KEY = "a-key-that-is-long-enough"
-
-
-def free_port():
-    with socket.socket() as sock:
-        sock.bind(("127.0.0.1", 0))
-        return sock.getsockname()[1]
 
 
 def raw(service, data, timeout=10):

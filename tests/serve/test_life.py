@@ -5,6 +5,7 @@ import pathlib
 import signal
 import socket
 import subprocess
+import tempfile
 import threading
 import time
 
@@ -50,15 +51,15 @@ def test_a_stale_socket_is_replaced(serve):
     it.process.kill()
     it.process.wait()
     assert os.path.exists(it.socket)
-    again = subprocess.Popen([BELLJAR, "serve", "--socket", it.socket],
-                             env={**ENV, "NOTIFY_SOCKET": f"{it.folder.name}/notify"},
-                             stderr=subprocess.DEVNULL)
+    it.process = subprocess.Popen([BELLJAR, "serve", "--socket", it.socket],
+                                  env={**ENV, "NOTIFY_SOCKET": f"{it.folder.name}/notify"},
+                                  stderr=subprocess.DEVNULL)
     try:
         it.wait_note("READY=1")
         assert it.run("echo 1", "bash").status == 200
     finally:
-        again.terminate()
-        assert again.wait(20) == 0
+        it.process.terminate()
+        assert it.process.wait(20) == 0
     assert not os.path.exists(it.socket)
 
 
@@ -111,7 +112,7 @@ def test_stop_lets_runs_finish(serve):
     """DS-CLEAN: SIGTERM, and the client still gets its answer."""
     it = serve().ready()
     answers = []
-    thread = threading.Thread(target=lambda: answers.append(it.run("sleep 1; echo end", "bash")))
+    thread = threading.Thread(target=lambda: answers.append(it.run("sleep 2; echo end", "bash")))
     thread.start()
     wait_until(lambda: it.metrics()["belljar_runs_in_flight"] == 1)
     it.process.terminate()
@@ -140,7 +141,7 @@ def test_stop_cancels_what_takes_too_long(serve):
 def test_reload_changes_settings_and_spares_runs(serve):
     """CFG: new limits for new runs; the old launcher ends with its last run."""
     it = serve().ready()
-    old = it.start("sleep 1.5; echo survived")
+    old = it.start("sleep 4; echo survived")
     it.wait_state(old, "running")
     before = set(it.processes())
     pathlib.Path(it.config).write_text("limits: {memory: 64MiB}\nserve: {queue: 7}\n")
@@ -330,13 +331,11 @@ def test_other_backends_are_served(serve):
 
 
 @pytest.fixture
-def own_service(tmp_path_factory):
+def own_service(open_folder):
     """A service of an ordinary user on a machine that delegates no cgroup: (service, environment, who)."""
     if os.geteuid() != 0:
         pytest.skip("needs root to become somebody else")
-    runtime = tmp_path_factory.mktemp("run")
-    for folder in (runtime, runtime.parent, runtime.parent.parent):
-        os.chmod(folder, 0o755)
+    runtime = pathlib.Path(tempfile.mkdtemp(dir=open_folder))
     uid = 20000 + os.getpid() % 10000
     os.chown(runtime, uid, uid)
     who = {"user": uid, "group": uid, "extra_groups": []}

@@ -3,12 +3,12 @@
 import concurrent.futures
 import http.client
 import json
-import socket
 import subprocess
 import time
 
 import pytest
 
+from harness.ports import free_port
 from serving import BELLJAR, Answer
 from test_mcp import BOTH, META, MODERN, code, events, request
 
@@ -38,7 +38,8 @@ def get(service, task, **kwargs):
 
 
 def ended(service, task, status="working"):
-    for _ in range(400):
+    until = time.monotonic() + 30
+    while time.monotonic() < until:
         found = get(service, task)
         if found["status"] != status:
             return found
@@ -46,10 +47,20 @@ def ended(service, task, status="working"):
     return pytest.fail(f"{task} stays {status}")
 
 
+def running(service):
+    """The newest run that is under way, once there is one: what was only accepted has not begun."""
+    until = time.monotonic() + 30
+    while time.monotonic() < until:
+        for run in service.ask("GET", "/v1/executions?state=running").json["executions"]:
+            return run["id"]
+        time.sleep(0.01)
+    return pytest.fail("nothing runs")
+
+
 def test_a_long_call_becomes_a_task(service):
     began = time.monotonic()
-    made = python(service, SLEEP.format(2.5))
-    assert 0.9 < time.monotonic() - began < 2.4
+    made = python(service, SLEEP.format(4))
+    assert 0.9 < time.monotonic() - began < 3.9
     assert made["resultType"] == "task" and made["status"] == "working"
     assert isinstance(made["ttlMs"], int) and isinstance(made["pollIntervalMs"], int) and "content" not in made
     assert get(service, made["taskId"])["status"] == "working"
@@ -85,7 +96,7 @@ def test_who_knows_no_tasks_or_listens_waits(service, meta):
 
 def test_cancelling_kills(service):
     made = python(service, SLEEP.format(60))
-    run = next(r["id"] for r in service.ask("GET", "/v1/executions?state=running").json["executions"])
+    run = running(service)
     acked = last(say(service, "tasks/cancel", {"taskId": made["taskId"]}))["result"]
     assert set(acked) == {"resultType", "_meta"} and acked["resultType"] == "complete"
     assert ended(service, made["taskId"])["status"] == "cancelled"
@@ -95,19 +106,21 @@ def test_cancelling_kills(service):
 
 
 def test_hanging_up_before_the_task_is_known_kills(service):
-    conn = service.connect()
     params = {"name": "run_python_code", "arguments": {"code": SLEEP.format(60)}, "_meta": WITH_TASKS}
-    conn.request("POST", "/mcp", json.dumps(request("tools/call", params)), {
-        **BOTH, "Content-Type": "application/json", "MCP-Protocol-Version": MODERN, "Mcp-Method": "tools/call",
-        "Mcp-Name": "run_python_code"})
-    for _ in range(200):
-        running = service.ask("GET", "/v1/executions?state=running").json["executions"]
-        if running:
+    for _ in range(20):
+        conn = service.connect()
+        sent = time.monotonic()
+        conn.request("POST", "/mcp", json.dumps(request("tools/call", params)), {
+            **BOTH, "Content-Type": "application/json", "MCP-Protocol-Version": MODERN, "Mcp-Method": "tools/call",
+            "Mcp-Name": "run_python_code"})
+        run = running(service)
+        conn.close()
+        if time.monotonic() - sent < 0.5:  # later than that it may be a task already
             break
-        time.sleep(0.01)
-    conn.close()
-    list(service.events(f"/v1/executions/{running[0]['id']}/events"))
-    assert service.ask("GET", f"/v1/executions/{running[0]['id']}").json["cause"] == "cancelled"
+        service.ask("DELETE", f"/v1/executions/{run}")
+    else:
+        pytest.fail("this machine is too slow to hang up in time")
+    assert service.ended(run)["cause"] == "cancelled"
 
 
 @pytest.mark.parametrize("method", ["tasks/get", "tasks/update", "tasks/cancel"])
@@ -130,7 +143,7 @@ def test_methods_of_the_older_revision_are_gone(service):
 
 
 def test_listeners_hear_of_the_end(service):
-    made = python(service, SLEEP.format(3))
+    made = python(service, SLEEP.format(4))
     conn = service.connect()
     params = {"notifications": {"taskIds": [made["taskId"], "0" * 32, 3]}, "_meta": WITH_TASKS}
     conn.request("POST", "/mcp", json.dumps(request("subscriptions/listen", params)), {
@@ -153,9 +166,13 @@ def test_listeners_hear_of_the_end(service):
 def busy_service(serve, tmp_path):
     """One that has a run under way and takes no second one: what comes now is asked about late."""
     service = serve(config=f"state_dir: {tmp_path}\nserve: {{concurrency: 1}}\napproval: {{rules: ['ask tool=execute_script']}}\n").ready()
-    run = service.start("sleep 2.5")
+    run = service.start("sleep 60")
     service.wait_state(run, "running")  # one that is only accepted may not have taken its turn yet
     return service, run
+
+
+def make_room(service, run):
+    assert service.ask("DELETE", f"/v1/executions/{run}").status == 200
 
 
 def ask_later(service, script, meta=WITH_BOTH):
@@ -178,9 +195,10 @@ def test_a_question_before_the_task_is_an_answer(serve, tmp_path):
 
 @pytest.mark.parametrize("approve", [True, False])
 def test_a_question_within_a_task_waits_in_it(serve, tmp_path, approve):
-    service, _ = busy_service(serve, tmp_path)
+    service, run = busy_service(serve, tmp_path)
     made = ask_later(service, "print('ran')")
     assert made["resultType"] == "task"
+    make_room(service, run)
     waits = ended(service, made["taskId"])
     assert waits["status"] == "input_required" and "requestState" not in waits
     assert "print('ran')" in waits["inputRequests"]["approval"]["params"]["message"]
@@ -197,8 +215,9 @@ def test_a_question_within_a_task_waits_in_it(serve, tmp_path, approve):
 
 
 def test_a_task_that_waits_can_be_cancelled(serve, tmp_path):
-    service, _ = busy_service(serve, tmp_path)
+    service, run = busy_service(serve, tmp_path)
     made = ask_later(service, "print('never')")
+    make_room(service, run)
     assert ended(service, made["taskId"])["status"] == "input_required"
     say(service, "tasks/cancel", {"taskId": made["taskId"]})
     assert get(service, made["taskId"])["status"] == "cancelled"
@@ -209,9 +228,7 @@ def test_a_task_that_waits_can_be_cancelled(serve, tmp_path):
 
 def test_tasks_are_their_owners(serve, tmp_path):
     """TENANT: the id alone opens nothing."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     service = serve(config=f"state_dir: {tmp_path}\nserve: {{listen: '127.0.0.1:{port}', api_key: a-master-key-of-the-tests}}\n").ready()
     keys = {}
     for name in ("red", "blue", "red/2"):
@@ -228,11 +245,12 @@ def test_tasks_are_their_owners(serve, tmp_path):
             "Mcp-Method": method, "Mcp-Name": params.get("taskId") or params["name"]})
         return last(Answer(conn.getresponse()))
 
-    task = ask("red", "tools/call", {"name": "run_python_code", "arguments": {"code": SLEEP.format(2.5)}})["result"]["taskId"]
+    task = ask("red", "tools/call", {"name": "run_python_code", "arguments": {"code": SLEEP.format(60)}})["result"]["taskId"]
     for method in ("tasks/get", "tasks/update", "tasks/cancel"):
         for other in ("blue", "red/2"):  # another tenant, and another key of the same one: neither has a name
             assert ask(other, method, {"taskId": task, "inputResponses": {}})["error"]["code"] == -32602, (other, method)
     assert ask("red", "tasks/get", {"taskId": task})["result"]["status"] == "working"
+    assert ask("red", "tasks/cancel", {"taskId": task})["result"]["resultType"] == "complete"
 
 
 def test_there_is_an_end_to_them(serve, tmp_path):

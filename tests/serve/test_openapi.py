@@ -82,6 +82,16 @@ def test_every_route_is_described(service):
         assert method.lower() in DOCUMENT["paths"][find_path(path)], (method, path)
 
 
+def test_every_route_and_problem_is_in_the_guide():
+    """DOCS: docs/http.md leaves out none."""
+    guide = (service_source().parents[1] / "docs/http.md").read_text()
+    table = guide.split("## What there is")[1].split("###")[0]
+    for method, path in re.findall(r'\{ "([A-Z]+)", "(/[^"]*)",\s+\w+,', (service_source() / "routes.c").read_text()):
+        assert any(method in row and f"{path}`" in row for row in table.splitlines()), (method, path)
+    for kind in re.findall(r'= \{ "([a-z-]+)",', (service_source() / "problem.c").read_text()):
+        assert f"`{kind}`" in guide.split("### Problems")[1], kind
+
+
 def service_source():
     from serving import TOP
     return TOP / "src/serve"

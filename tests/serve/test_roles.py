@@ -12,8 +12,9 @@ import time
 
 import pytest
 
+from harness.ports import free_port
 from serving import BELLJAR, TOP, Service
-from test_tenants import Office, free_port
+from test_tenants import Office
 
 ROLES = ("run", "approve", "read", "admin")
 SEE = "run approve read admin"
@@ -255,7 +256,8 @@ class Desk:
             "DONE": service.run(text, "bash").json["id"], "OTHER": service.run(text + "#", "bash").json["id"],
             "WAITS": office.run(runner, text, "bash").json["id"],
             "ALSO": office.run(runner, text + "#", "bash").json["id"],
-            "LIVE": service.start("sleep 60")}
+            "LIVE": service.start("sleep 300", timeout=300)}  # longer than all that look at it
+        service.wait_state(self.words["LIVE"], "running")
 
     def call(self, args, uid=None, own=True, **env):
         """@own: with the owner's records and service in mind."""
@@ -278,12 +280,10 @@ class Desk:
 
 
 @pytest.fixture(scope="module")
-def desk(office, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("desk")
-    for path in (folder, folder.parent, folder.parent.parent, pathlib.Path(office.service.folder.name)):
-        path.chmod(0o755)
+def desk(office, open_folder):
+    os.chmod(office.service.folder.name, 0o755)
     os.chmod(office.service.socket, 0o777)  # who sits at the other end is asked, whatever the mode
-    return Desk(office, folder)
+    return Desk(office, open_folder)
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root to become somebody else")

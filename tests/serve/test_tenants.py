@@ -5,13 +5,13 @@ import http.client
 import json
 import pathlib
 import re
-import socket
 import subprocess
 import threading
 import time
 
 import pytest
 
+from harness.ports import free_port
 from serving import BELLJAR, Answer
 
 import contract
@@ -64,12 +64,6 @@ class Office:
     def lines(self, kind):
         out = self.cli("audit", "show", "--kind", kind, "--json")
         return [json.loads(line)["data"] for line in out.splitlines()]
-
-
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
 
 
 @pytest.fixture(scope="module")

@@ -185,7 +185,11 @@ def test_scripts_do_not_see_each_other(warm):
 
 
 def children(pid):
-    return [int(p) for p in pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    """Those of a process that is gone are none."""
+    try:
+        return [int(p) for p in pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    except (FileNotFoundError, ProcessLookupError):
+        return []
 
 
 def find_zygote(pid):
@@ -196,7 +200,7 @@ def find_zygote(pid):
                 nspid = [line for line in open(f"/proc/{child}/status") if line.startswith("NSpid")][0]
                 if len(nspid.split()) == 3:
                     return child
-        except FileNotFoundError:
+        except (FileNotFoundError, ProcessLookupError):
             continue
         found = find_zygote(child)
         if found:

@@ -26,17 +26,32 @@ def manual():
     return (TOP / "man/belljar.1").read_text().replace("\\-", "-")
 
 
+def sections():
+    """{verb: what the manual says of it}; each stands there once."""
+    found = re.findall(r"^\.SS ([a-z]+)\n(.*?)(?=^\.S[SH] )", manual(), re.MULTILINE | re.DOTALL)
+    assert len(found) == len(dict(found))
+    return dict(found)
+
+
 def test_the_manual_has_every_verb():
-    missing = [verb for verb in verbs() if f".SS {verb}\n" not in manual()]
-    assert verbs() and not missing
+    assert sorted(sections()) == sorted(verbs())
 
 
 def test_the_manual_has_every_option():
-    text = manual()
-    missing = [f"{verb} {option}" for verb in verbs()
-               for option in re.findall(r"^ +(?:-\w, )?(--[a-z-]+)\b(?! +test builds only)", say(verb, "--help"), re.MULTILINE)
-               if not re.search(re.escape(option) + r"(?![a-z-])", text)]
+    """With its letter, where the verb is told of; the file of the settings once for all of them."""
+    common = {"--config", "--file"}
+    missing = [f"{verb} {word}" for verb, text in sections().items()
+               for letter, option in re.findall(r"^ +(?:(-\w), )?(--[a-z-]+)\b(?! +test builds only)", say(verb, "--help"), re.MULTILINE)
+               if option not in common for word in (letter, option)
+               if word and not re.search(r"(?<![a-z-])" + re.escape(word) + r"(?![a-z-])", text)]
     assert not missing
+
+
+def test_the_manual_has_no_option_that_is_none():
+    made_up = [f"{verb} {option}" for verb, text in sections().items()
+               for option in re.findall(r"(?<![a-z-])--[a-z-]+", text)
+               if option not in say(verb, "--help")]
+    assert not made_up
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -77,8 +77,12 @@ test("the list is told, not asked for: no look at it while nothing happens, and 
 	const first = await house.service.start("echo first", "bash");
 	await page.locator(`a[href="#/runs/${first}"]`).getByText("succeeded").waitFor();
 	assert.ok(page.requests.some((url) => url.endsWith("/v1/events")));
-	await page.waitForTimeout(500); // nothing must happen from here on: there is no event to wait for
-	const before = looks();
+	// Until what was told has been looked at; nothing must happen from there on, and there is no event to wait for.
+	let before = -1;
+	for (let i = 0; i < 20 && before !== looks(); i++) {
+		before = looks();
+		await page.waitForTimeout(1000);
+	}
 	await page.waitForTimeout(2500);
 	assert.equal(looks(), before, "it polls");
 	const began = Date.now();
@@ -120,6 +124,7 @@ test("everything works with the keyboard alone", async () => {
 	await tabTo("New run");
 	await press("Enter");
 	await page.getByRole("heading", { name: "New run" }).waitFor();
+	await page.locator("main:focus").waitFor();
 	await press("Tab");
 	await page.keyboard.type("print('typed')");
 	await press("Tab", "Tab");
@@ -131,6 +136,7 @@ test("everything works with the keyboard alone", async () => {
 	await page.locator("a.row-link").first().focus();
 	await press("j", "k", "Enter");
 	await page.getByRole("heading", { name: /^Run / }).waitFor();
+	await page.locator("main:focus").waitFor();
 	const theme = page.getByRole("button", { name: /^Theme/ });
 	await theme.focus();
 	await press("Enter");

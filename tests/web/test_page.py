@@ -13,6 +13,7 @@ import tempfile
 import pytest
 
 import contract
+from harness.ports import free_port
 from serving import Service
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
@@ -23,9 +24,7 @@ KEY = "a-key-that-is-long-enough"
 
 def listening(*args, **more):
     """A service that also listens on TCP, with a key."""
-    with socket.socket() as sock:
-        sock.bind(("127.0.0.1", 0))
-        port = sock.getsockname()[1]
+    port = free_port()
     state = tempfile.TemporaryDirectory(prefix="bj-state-")
     env = {"BELLJAR_STATE_DIR": f"{state.name}/state", "BELLJAR_APPROVAL_RULES": "allow through=api,allow through=tool", **more.pop("env", {})}
     it = Service("--listen", f"127.0.0.1:{port}", *args, env=env, **more).ready()

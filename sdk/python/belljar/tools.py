@@ -63,9 +63,17 @@ def functions(url: Optional[str] = None, api_key: Optional[str] = None) -> List[
     return [run_python_code, execute_script]
 
 
+def framework(module: str, package: str) -> Any:
+    """A framework's module, or an error that says how to get it."""
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(f"{error}; install it with: pip install {package}", name=error.name) from None
+
+
 def langchain(url: Optional[str] = None, api_key: Optional[str] = None) -> List[Any]:
     """LangChain tools (StructuredTool), with a coroutine for agents that await."""
-    structured_tool = importlib.import_module("langchain_core.tools").StructuredTool
+    structured_tool = framework("langchain_core.tools", "langchain").StructuredTool
     client, aclient = Client(url, api_key), AsyncClient(url, api_key)
 
     def make(tool: Mapping[str, Any]) -> Any:
@@ -83,7 +91,7 @@ def langchain(url: Optional[str] = None, api_key: Optional[str] = None) -> List[
 
 def openai_agents(url: Optional[str] = None, api_key: Optional[str] = None) -> List[Any]:
     """Tools of the OpenAI Agents SDK (FunctionTool)."""
-    function_tool = importlib.import_module("agents").FunctionTool
+    function_tool = framework("agents", "openai-agents").FunctionTool
     client = Client(url, api_key)
 
     def make(tool: Mapping[str, Any]) -> Any:

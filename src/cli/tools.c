@@ -27,8 +27,9 @@ static void print_params(const struct bj_tool *tool)
 static void print_plain(void)
 {
 	for (size_t i = 0; i < bj_tools_size; i++) {
-		printf("%s%s: %s (declared risk %s)\n", i ? "\n" : "", bj_tools[i].name,
-		       bj_tools[i].title, bj_risk_name(bj_tools[i].risk));
+		printf("%s%s: %s (declared risk %s%s)\n", i ? "\n" : "", bj_tools[i].name,
+		       bj_tools[i].title, bj_risk_name(bj_tools[i].risk),
+		       bj_tools[i].asks ? ", waits for approval by default" : "");
 		printf("  %s\n", bj_tools[i].help);
 		print_params(&bj_tools[i]);
 	}

@@ -83,10 +83,10 @@ static json_t *as_anthropic(const struct bj_tool *t)
 
 static json_t *as_plain(const struct bj_tool *t)
 {
-	return json_pack("{s:s, s:s, s:s, s:s, s:b, s:o, s:o}", "name", t->name, "title", t->title,
-			 "description", t->help, "declared_risk", bj_risk_name(t->risk), "runs",
-			 t->runs, "parameters", bj_tool_schema(t), "output",
-			 json_loads(t->output, 0, NULL));
+	return json_pack("{s:s, s:s, s:s, s:s, s:b, s:b, s:o, s:o}", "name", t->name, "title",
+			 t->title, "description", t->help, "declared_risk", bj_risk_name(t->risk),
+			 "runs", t->runs, "needs_approval", t->asks, "parameters",
+			 bj_tool_schema(t), "output", json_loads(t->output, 0, NULL));
 }
 
 static json_t *(*const PRINTERS[])(const struct bj_tool *t) = { as_mcp, as_openai, as_responses,

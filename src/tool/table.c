@@ -76,6 +76,7 @@ const struct bj_tool bj_tools[] = {
 		  "refused, with the line and the reason. A person may have to approve it.",
 	  .risk = BJ_RISK_HIGH,
 	  .runs = true,
+	  .asks = true,
 	  .params = { { "script_content", BJ_TOOL_TEXT, true, NULL,
 			"The whole text of the script. Print what you want to see." },
 		      { "script_type", BJ_TOOL_TEXT, true, SCRIPT_TYPES,

@@ -29,6 +29,7 @@ struct bj_tool {
 	const char *name, *title, *help;
 	enum bj_risk risk; /* declared; the effective one is never lower */
 	bool runs;         /* a script runs: this takes time, gives output, may need approval */
+	bool asks;         /* each call waits for a person, unless approval.rules say otherwise */
 	bool read_only;    /* nothing is changed anywhere */
 	struct bj_tool_param params[BJ_TOOL_PARAMS]; /* up to the first without a name */
 	const char *output;                          /* JSON Schema of the structured answer */

@@ -55,9 +55,24 @@ def test_declared_risk_and_parameters_are_documented():
             assert len(parameter["description"]) > 20
 
 
+def test_the_declared_need_for_approval_is_what_the_default_rules_do(config):
+    """TOOL, APPROVE: a harmless call waits for a person or not, as the table says."""
+    harmless = {"script_content": "print(1)", "script_type": "python", "code": "print(1)"}
+    seen = {}
+    for tool in json.loads(belljar("tools", "--format", "json-schema").stdout):
+        arguments = {k: harmless[k] for k in tool["parameters"]["properties"] if k in harmless}
+        if arguments:
+            answer = json.loads(call(config(), tool["name"], arguments, "--json").stdout)
+            seen[tool["name"]] = (tool["needs_approval"], answer.get("state") == "pending")
+        else:
+            assert not tool["needs_approval"]
+    assert seen == {"execute_script": (True, True), "run_python_code": (False, False), "check_script": (False, False)}
+
+
 def test_plain_list_is_for_people():
     done = belljar("tools")
-    assert "execute_script: Run a script (declared risk high)" in done.stdout
+    assert "execute_script: Run a script (declared risk high, waits for approval by default)" in done.stdout
+    assert "run_python_code: Run Python code (declared risk medium)" in done.stdout
 
 
 def test_unknown_format_names_those_there_are():

@@ -15,8 +15,9 @@
  *
  * The file begins with a mark, random for each filling, and the database keeps mark and offset of
  * what it holds, in the transaction that brought it in. So a line is brought in exactly once,
- * whoever dies when: a place with another mark means that all of the file is new. The mark goes in
- * with the first line, by the same write; a file that is shorter than it holds nothing. */
+ * whoever dies when: a place with another mark means that all of the file is new, and so does a
+ * place in mid-line, which a power cut can make of one. The mark goes in with the first line, by
+ * the same write; a file that is shorter than it holds nothing. */
 
 #include "record/journal.h"
 
@@ -257,6 +258,17 @@ static int read_lines(const struct bj_journal *j, uint64_t *offset, uint64_t siz
 	}
 }
 
+/* Whether @place can be where a line ended. A power cut may take the end of the file, of which the
+ * database knew, and others may have written there since. */
+static bool is_place(const struct bj_journal *j, const struct bj_journal_place *place,
+		     const char *mark, uint64_t size)
+{
+	char last;
+
+	return strcmp(mark, place->mark) == 0 && place->offset >= HEADER && place->offset <= size &&
+	       pread(j->fd, &last, 1, (off_t)place->offset - 1) == 1 && last == '\n';
+}
+
 int bj_journal_read(struct bj_journal *j, struct bj_journal_place *place, struct bj_buf *ret,
 		    uint64_t *ret_size)
 {
@@ -268,7 +280,7 @@ int bj_journal_read(struct bj_journal *j, struct bj_journal_place *place, struct
 		return r;
 	r = size_of(j, &size);
 	read_mark(j, at.mark);
-	if (strcmp(at.mark, place->mark) != 0 || size < at.offset)
+	if (!is_place(j, place, at.mark, size))
 		at.offset = HEADER;
 	ret->size = 0;
 	if (r == 0 && size > at.offset)

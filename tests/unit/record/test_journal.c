@@ -515,6 +515,35 @@ static void a_failing_database_loses_no_end(void **state)
 	assert_int_equal(finished(f), 1);
 }
 
+/* A power cut takes the end of the file, of which the database knew; others write on from there
+ * before anybody reads. */
+static void a_place_in_mid_line_is_none(void **state)
+{
+	struct fixture *f = *state;
+	char id[32];
+
+	append_run(f, "one");
+
+	const off_t kept = size_of(f);
+
+	append_run(f, "two");
+	assert_int_equal(finished(f), 2);
+
+	const off_t known = size_of(f);
+
+	assert_int_equal(ftruncate(f->store.journal.fd, kept), 0);
+	f->store.journal.end = 0;
+	for (int i = 0; i < 4; i++) {
+		/* Lines of another length than those that were there. */
+		snprintf(id, sizeof(id), "more-%d-%.*s", i, 7 + i, "xxxxxxxxxxxx");
+		append_run(f, id);
+	}
+	assert_true(size_of(f) > known);
+	f->store.journal.seen = (struct bj_journal_place){ 0 }; /* a new process */
+	assert_int_equal(finished(f), 6);
+	assert_int_equal(ask(f, "SELECT sum(runs) FROM usage"), 6);
+}
+
 int main(void)
 {
 #define T(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
@@ -525,6 +554,7 @@ int main(void)
 		T(each_line_becomes_a_row_once),
 		T(a_line_read_twice_changes_nothing),
 		T(a_failing_database_loses_no_end),
+		T(a_place_in_mid_line_is_none),
 		T(a_torn_line_takes_nothing_along),
 		T(rubbish_is_skipped_and_counted),
 		T(an_end_alone_is_skipped),

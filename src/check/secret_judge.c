@@ -7,7 +7,8 @@
 /* From a match to the secret. Every walk here is bounded, so a text full of matches costs a
  * constant for each. */
 enum {
-	MAX_VALUE = 512,
+	MAX_VALUE = 512,   /* what is looked at to judge a value */
+	MAX_WHOLE = 16384, /* what belongs to one that was judged */
 	MAX_ANNOTATION = 64,
 	MAX_LINE_BACK = 256,
 	MAX_KEY_HEADER = 512,
@@ -104,16 +105,25 @@ static bool is_type_name(const struct cursor *c, size_t at)
 	return false;
 }
 
+#define BARE_STOPS " \t\n\v\f\r;&|()<>\"'`"
+
 static bool ends_bare_value(char c)
 {
-	return isspace((unsigned char)c) || strchr(";&|()<>\"'`", c);
+	return strchr(BARE_STOPS, c);
 }
 
+/* A value that is longer than what was judged goes on up to one of @stops. */
 static bool judge_range(const struct cursor *c, size_t end, enum bj_strength strength,
-			size_t *ret_start, size_t *ret_end)
+			const char *stops, size_t *ret_start, size_t *ret_end)
 {
+	const size_t n_stops = strlen(stops);
+
 	if (end <= c->at || !bj_secret_value_is_real(c->text + c->at, end - c->at, strength))
 		return false;
+	if (end - c->at == MAX_VALUE)
+		while (end < c->size && end - c->at < MAX_WHOLE &&
+		       !memchr(stops, c->text[end], n_stops))
+			end++;
 	*ret_start = c->at;
 	*ret_end = end;
 	return true;
@@ -140,7 +150,7 @@ static bool judge_quoted(struct cursor *c, enum bj_strength strength, size_t *re
 		end++;
 	if (escaped && end > c->at && c->text[end - 1] == '\\')
 		end--;
-	return judge_range(c, end, strength, ret_start, ret_end);
+	return judge_range(c, end, strength, quote == '"' ? "\"\n" : "'\n", ret_start, ret_end);
 }
 
 static bool judge_bare(struct cursor *c, enum bj_strength strength, size_t *ret_start,
@@ -150,7 +160,7 @@ static bool judge_bare(struct cursor *c, enum bj_strength strength, size_t *ret_
 
 	while (end < c->size && end - c->at < MAX_VALUE && !ends_bare_value(c->text[end]))
 		end++;
-	return judge_range(c, end, strength, ret_start, ret_end);
+	return judge_range(c, end, strength, BARE_STOPS, ret_start, ret_end);
 }
 
 /* After the first = or : that follows a telling name. */
@@ -208,7 +218,7 @@ static bool judge_flag(const struct bj_secret_rule *rule, struct cursor *c, size
 	/* name=value pairs name a secret, they do not hold it. */
 	if (rule->strength == BJ_STRENGTH_WEAK && memchr(c->text + c->at, '=', end - c->at))
 		return false;
-	return judge_range(c, end, rule->strength, ret_start, ret_end);
+	return judge_range(c, end, rule->strength, BARE_STOPS "}", ret_start, ret_end);
 }
 
 /* Made by a machine: the tail is no row of x and no word. */
@@ -273,7 +283,7 @@ static bool judge_url(struct cursor *c, size_t *ret_start, size_t *ret_end)
 			colon = i;
 	}
 	c->at = colon;
-	return colon && judge_range(c, at_sign, BJ_STRENGTH_WEAK, ret_start, ret_end);
+	return colon && judge_range(c, at_sign, BJ_STRENGTH_WEAK, "@", ret_start, ret_end);
 }
 
 /* A header alone is what parsers of keys look for; a key has a body. */

@@ -174,20 +174,54 @@ static void masks_the_secret_and_nothing_else(void **state)
 	assert_string_equal(text, "x = 1; password = '*******'; y = 2\n");
 }
 
+/* VALD-03: a token of a thousand letters is masked to its end, in quotes, bare and after a flag. */
+static void long_values_are_masked_to_their_end(void **state)
+{
+	static const char *const rows[][2] = {
+		{ "secret_token = \"", "\"; y = 2\n" },
+		{ "export API_TOKEN=", "; y=2\n" },
+		{ "curl -u admin:", " https://x.test\n" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < BJ_ARRAY_SIZE(rows); i++) {
+		static const char letters[] = "aB3xK9zQ4mW7pL2vR8tY5uN1cD6fG0hJ";
+		char text[4096];
+		struct bj_spans spans = { 0 };
+		size_t n = strlen(rows[i][0]);
+
+		memcpy(text, rows[i][0], n);
+		for (size_t k = 0; k < 1500; k++)
+			text[n++] = letters[(k * 7 + k / 32) % 32];
+		memcpy(text + n, rows[i][1], strlen(rows[i][1]) + 1);
+		assert_int_equal(
+			bj_secrets_find(secrets, BJ_RULE_BASH, text, strlen(text), &spans, NULL),
+			0);
+		assert_true(spans.n > 0);
+		bj_secrets_mask(text, strlen(text), &spans);
+		bj_spans_done(&spans);
+		for (size_t k = strlen(rows[i][0]); k < n; k++)
+			if (text[k] != '*')
+				fail_msg("row %zu: %s", i, text + k);
+		assert_string_equal(text + n, rows[i][1]);
+	}
+}
+
 /* A value longer than anybody looks is cut somewhere: not within a character, in no place. */
 static void what_was_text_stays_text(void **state)
 {
-	enum { LEAD = 16, LONG = 1200 };
+	enum { LEAD = 16, LONG = 20000 };
 
 	(void)state;
 	for (size_t lead = 6; lead < LEAD; lead++) {
 		char text[LONG + 64] = "password = 'aB3xK9zQ4mW7pL2v";
 		struct bj_spans spans = { 0 };
 
-		text[12 + lead] = '\0';
-		while (strlen(text) < LONG)
-			strncat(text, "\xe2\x82\xac", 3);
-		strncat(text, "'\n", 2);
+		size_t n = 12 + lead;
+
+		for (; n < LONG; n += 3)
+			memcpy(text + n, "\xe2\x82\xac", 3);
+		memcpy(text + n, "'\n", 3);
 		assert_true(bj_utf8_valid(text, strlen(text)));
 		assert_int_equal(
 			bj_secrets_find(secrets, BJ_RULE_PYTHON, text, strlen(text), &spans, NULL),
@@ -208,6 +242,7 @@ int main(void)
 		cmocka_unit_test(assignments_are_found),
 		cmocka_unit_test(masks_the_secret_and_nothing_else),
 		cmocka_unit_test(what_was_text_stays_text),
+		cmocka_unit_test(long_values_are_masked_to_their_end),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

@@ -319,24 +319,26 @@ static void handle_pid(struct bj_jar *jar)
 }
 
 /* The sealed process has reported. An end of file means that it executes the interpreter, or that
- * it never came that far. */
-static void handle_report(struct bj_jar *jar, const struct bj_jar_ground *ground)
+ * it never came that far. False: there is nothing to hear now. */
+static bool handle_report(struct bj_jar *jar, const struct bj_jar_ground *ground)
 {
 	struct bj_seal_report report;
 	struct bj_err err = { 0 };
 	const int r = bj_fd_read_exact(jar->watch[BJ_JAR_EV_REPORT], &report, sizeof(report));
 
+	if (r == -EAGAIN)
+		return false;
 	if (r < 0) {
 		unwatch(jar, BJ_JAR_EV_REPORT);
 		if (jar->phase <= BJ_JAR_FILLING && !jar->sealed && !jar->early) {
 			bj_err_set(&err, BJ_E_SYSTEM, 0, "the script's process died on its way");
 			bj_jar_fail(jar, &err);
 		}
-		return;
+		return true;
 	}
 	if (is_of_zygote(jar) && report.nonce != jar->nonce) {
 		found_wrong(jar);
-		return;
+		return true;
 	}
 	jar->reply.layers |= report.layers;
 	jar->reply.landlock_abi = report.landlock_abi;
@@ -344,6 +346,7 @@ static void handle_report(struct bj_jar *jar, const struct bj_jar_ground *ground
 		bj_jar_fail(jar, &report.err);
 	else
 		sealed(jar);
+	return true;
 }
 
 /* A waiting interpreter speaks: a Python hands over what hears its last call, a Bash is ready. */
@@ -459,9 +462,10 @@ static void handle_main(struct bj_jar *jar, const struct bj_jar_ground *ground)
 
 	if (!reap(jar->main_pid, &status, &usage))
 		return;
-	/* A process that could not execute its interpreter said so before it ended. */
-	while (jar->watch[BJ_JAR_EV_REPORT] >= 0)
-		handle_report(jar, ground);
+	/* A process that could not execute its interpreter said so before it ended. A zygote that
+	 * hangs may hold the pipe open. */
+	while (jar->watch[BJ_JAR_EV_REPORT] >= 0 && handle_report(jar, ground))
+		;
 	unwatch(jar, BJ_JAR_EV_MAIN);
 	jar->main_gone = true;
 	jar->reply.wait_status = status;

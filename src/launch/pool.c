@@ -389,15 +389,19 @@ static void shrink(struct launcher *l, const struct stock *s, enum pool_kind kin
 }
 
 /* A zygote that hangs says nothing, and whoever waits for it would for long. Under load many wait,
- * but some come. */
-static void mind_zygote(struct launcher *l, const struct stock *s, enum pool_kind kind,
-			uint64_t now)
+ * but some come. When to look again, or 0. */
+static uint64_t mind_zygote(struct launcher *l, const struct stock *s, enum pool_kind kind,
+			    uint64_t now)
 {
 	const uint64_t filled = l->pools[kind].filled_at;
 	const uint64_t since = s->asked[kind] > filled ? s->asked[kind] : filled;
 
-	if (is_python(kind) && s->asked[kind] > 0 && now - since > STUCK_NS)
-		zygote_replace(l, kind, BJ_END_SLOW);
+	if (!is_python(kind) || s->asked[kind] == 0)
+		return 0;
+	if (now < since + STUCK_NS)
+		return since + STUCK_NS;
+	zygote_replace(l, kind, BJ_END_SLOW);
+	return now;
 }
 
 /* Build one of @kind if one is missing. When to come back, or 0. */
@@ -448,7 +452,7 @@ uint64_t pool_refill(struct launcher *l)
 			continue;
 		bj_demand_look(d, now, l->short_of_memory);
 		shrink(l, &s, (enum pool_kind)k);
-		mind_zygote(l, &s, (enum pool_kind)k, now);
+		next = earlier(next, mind_zygote(l, &s, (enum pool_kind)k, now));
 		next = earlier(next, refill(l, &s, (enum pool_kind)k, now));
 		grown |= d->target != d->min;
 	}

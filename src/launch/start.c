@@ -23,6 +23,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
@@ -39,6 +40,8 @@ enum { FD_CONTROL = 3, FD_CALLER, FD_FREE, FD_SYNC = FD_FREE, FD_CLAIM, FD_LAUNC
 
 /* Descriptors that starter and launcher take for one jar, with room to spare. */
 enum { MIN_FILES = 64 };
+
+enum { GRACE_MS = 10000 }; /* for a launcher whose users are gone */
 
 /* Nothing of the caller's reaches the launcher but the control socket and, when @caller is not -1,
  * the caller's pidfd. The standard streams become the two ends of a pipe that nobody else has:
@@ -219,9 +222,26 @@ static void serve_means(int sync, const struct bj_subids *ids, pid_t launcher,
 	bj_fd_send(sync, &means, sizeof(means), rooms, n);
 }
 
+/* A launcher ends when those who use it do. One that hangs does not outlive @parent by long: its
+ * death is that of all that it started. */
+static void wait_for_end(pid_t launcher, pid_t parent)
+{
+	AUTO_FD int end = pidfd_open(launcher, 0);
+	AUTO_FD int user = getppid() == parent ? pidfd_open(parent, 0) : -1;
+	struct pollfd fds[] = { { .fd = end, .events = POLLIN }, { .fd = user, .events = POLLIN } };
+
+	/* With all signals at their defaults or ignored nothing interrupts this. */
+	if (user >= 0)
+		poll(fds, 2, -1);
+	if (end >= 0 && !fds[0].revents && poll(fds, 1, GRACE_MS) == 0)
+		kill(launcher, SIGKILL);
+	waitpid(launcher, NULL, 0);
+}
+
 __attribute__((noreturn)) static void starter(int control_fd, int caller,
 					      const struct bj_launch_settings *settings)
 {
+	const pid_t parent = getppid();
 	struct bj_err err = { 0 }, why = { 0 };
 	int sync = -1;
 
@@ -266,7 +286,7 @@ __attribute__((noreturn)) static void starter(int control_fd, int caller,
 		bj_creds_keep_caps(UINT64_C(1) << CAP_DAC_OVERRIDE, NULL);
 		bj_creds_no_new_privs(NULL);
 		bj_filter_load(&bj_filter_front);
-		waitpid(pid, NULL, 0);
+		wait_for_end(pid, parent);
 	}
 	bj_cgroups_free(cgroups);
 	bj_subids_release(&ids);

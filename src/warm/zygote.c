@@ -96,14 +96,15 @@ __attribute__((noreturn)) static void become_zygote(const char *python, const ch
 int bj_zygote_start(struct bj_zygote *z, const char *python, const char *const *modules,
 		    bool needed, struct bj_err *err)
 {
+	/* Its queue is short. A busy one makes room soon; one that hangs does not hang us. */
+	static const struct timeval patience = { .tv_usec = 100000 };
 	int pair[2], pidfd = -1;
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
 		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot make a socket pair");
 
-	/* One that does not listen must not make us wait. */
-	const pid_t pid =
-		fcntl(pair[0], F_SETFL, O_NONBLOCK) < 0 ? -1 : bj_sys_clone3(0, &pidfd, -1);
+	const int r = setsockopt(pair[0], SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
+	const pid_t pid = r < 0 ? -1 : bj_sys_clone3(0, &pidfd, -1);
 
 	if (pid == 0)
 		become_zygote(python, modules, needed, pair[1]);
@@ -127,11 +128,12 @@ void bj_zygote_stop(struct bj_zygote *z)
 	*z = (struct bj_zygote){ .pidfd = -1, .sock = -1 };
 }
 
+/* The launcher waits for no zygote; what is said fits into a pipe. */
 static int make_ends(int *pid, int *report, int *sock)
 {
-	if (pipe2(pid, O_CLOEXEC) < 0)
+	if (pipe2(pid, O_CLOEXEC | O_NONBLOCK) < 0)
 		return -1;
-	if (pipe2(report, O_CLOEXEC) == 0) {
+	if (pipe2(report, O_CLOEXEC | O_NONBLOCK) == 0) {
 		if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sock) == 0)
 			return 0;
 		close(report[0]);

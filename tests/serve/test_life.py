@@ -221,6 +221,25 @@ def test_sudden_death_of_the_keeper(serve):
     wait_until(lambda: not any(alive(pid) for pid in below))
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="stops a process of another uid")
+def test_a_launcher_that_hangs_dies_with_the_keeper(serve):
+    """DS-CLEAN: it cannot notice; the starter does, and leaves no jar and no cgroup."""
+    it = serve().ready()
+    run = it.start("sleep 60")
+    it.wait_state(run, "running")
+    below = tree(it.process.pid)
+    launcher = children(it.processes()[1])[0]
+    places = {line.strip().split(":", 2)[2] for line in open(f"/proc/{launcher}/cgroup") if "belljar." in line}
+    assert places
+    os.kill(launcher, signal.SIGSTOP)
+    it.process.kill()
+    it.process.wait()
+    wait_until(lambda: not any(alive(pid) for pid in below), 25)
+    tops = {place.rsplit("/", 1)[0] for place in places}
+    left = [d for top in tops for d in pathlib.Path("/sys/fs/cgroup").glob(f"*{top}")]
+    assert not left
+
+
 def test_nothing_is_left_of_descriptors_and_threads(serve):
     """SCRP-06: after runs of every kind the front is as it was."""
     it = serve().ready()

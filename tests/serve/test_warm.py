@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Waiting interpreters: the same results as a cold start, nothing shared, back after a crash."""
+import concurrent.futures
 import json
 import os
 import pathlib
+import random
 import signal
 import subprocess
 import time
@@ -11,6 +13,7 @@ import pytest
 
 from serving import BELLJAR, Service
 
+FULL = os.environ.get("BELLJAR_FULL") == "1"
 SETTINGS = "warm:\n  slots: 4\n  preload: json,re,random\ncheck:\n  policy: off\n"
 
 # What a script can see of how it was started, how it ends, and what it leaves behind.
@@ -248,6 +251,29 @@ def test_a_zygote_that_hangs_is_replaced(serve):
     second = find_zygote(service.process.pid)
     assert second and second != first
     assert not pathlib.Path(f"/proc/{first}").exists()
+
+
+@pytest.mark.soak
+@pytest.mark.skipif(os.geteuid() != 0, reason="sees the namespaces of others")
+def test_a_zygote_that_hangs_anywhere_does_not_hang_the_launcher(serve):
+    """Also when it stops while it makes an interpreter, which then waits and nobody has told its pid."""
+    service = serve(config=SETTINGS.replace("slots: 4", "slots: 4\n  max: 4\n  heavy_slots: 0")).ready()
+    launchers = set()
+    for _ in range(24 if FULL else 3):
+        run_warm(service, "print(1)")
+        zygote = find_zygote(service.process.pid)
+        launchers |= {line for line in open(f"/proc/{zygote}/status") if line.startswith("PPid")}
+        # It replaces what the runs take; where in that it is hit is left to chance.
+        with concurrent.futures.ThreadPoolExecutor(12) as pool:
+            runs = [pool.submit(service.run, "print(2)") for _ in range(12)]
+            time.sleep(random.random() * 0.02)
+            os.kill(zygote, signal.SIGSTOP)
+            assert all(run.result().json["stdout"] == "2\n" for run in runs)
+        until = time.monotonic() + 30
+        while pathlib.Path(f"/proc/{zygote}").exists():
+            assert time.monotonic() < until
+            time.sleep(0.02)
+    assert len(launchers) == 1
 
 
 def test_a_burst_beyond_the_slots_is_served(warm):

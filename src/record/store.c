@@ -106,9 +106,7 @@ static int schema_of(sqlite3 *db, int *ret, struct bj_err *err)
 {
 	AUTO_STMT sqlite3_stmt *st = bj_store_prepare(db, "PRAGMA user_version", err);
 
-	if (!st)
-		return -err->code;
-	if (sqlite3_step(st) != SQLITE_ROW)
+	if (!st || sqlite3_step(st) != SQLITE_ROW)
 		return bj_store_err(db, err, "the records cannot be read");
 	*ret = sqlite3_column_int(st, 0);
 	return 0;

@@ -265,3 +265,16 @@ struct bj_result *bj_engine_failure(const struct belljar *bj, const char *messag
 	}
 	return result;
 }
+
+struct bj_result *bj_engine_unbegun(const struct belljar *bj, const struct bj_spec *spec,
+				    enum bj_cause cause, const char *message)
+{
+	struct bj_result *result = bj_engine_failure(bj, message);
+
+	if (!result)
+		return NULL;
+	result->cause = cause;
+	result->language = spec->language;
+	memcpy(result->id, spec->id, sizeof(result->id));
+	return result;
+}

@@ -73,6 +73,10 @@ int bj_engine_sweep(const struct bj_settings *settings, struct bj_err *err);
  * memory. */
 struct bj_result *bj_engine_failure(const struct belljar *bj, const char *message);
 
+/* The result of a run that never began, for @cause. */
+struct bj_result *bj_engine_unbegun(const struct belljar *bj, const struct bj_spec *spec,
+				    enum bj_cause cause, const char *message);
+
 /* Enter the run of @spec, which has an id, as queued: for a door that answers before it begins. */
 int bj_engine_enqueue(struct belljar *bj, const struct bj_spec *spec, struct bj_err *err);
 

@@ -95,6 +95,9 @@ static void end_without_turn(struct job *job, int code)
 							  : BJ_CAUSE_INFRASTRUCTURE,
 				  NO_TURN[i].text);
 	bj_execution_end(job->x, NULL, NO_TURN[i].problem, NO_TURN[i].text);
+	if (job->ret && code == -BJ_E_CANCELLED)
+		*job->ret = bj_engine_unbegun(job->generation->bj, &job->order.spec,
+					      BJ_CAUSE_CANCELLED, NO_TURN[i].text);
 }
 
 static void on_step(void *ctx, const char *name)
@@ -159,14 +162,12 @@ static bool within_quota(struct job *job)
 	if (r == 0)
 		return true;
 
-	struct bj_result *result =
-		r == -BJ_E_LIMIT && retry_s ? bj_engine_failure(bj, err.msg) : NULL;
+	struct bj_result *result = r == -BJ_E_LIMIT && retry_s
+					   ? bj_engine_unbegun(bj, spec, BJ_CAUSE_QUOTA, err.msg)
+					   : NULL;
 
 	if (result) {
-		result->cause = BJ_CAUSE_QUOTA;
-		result->language = spec->language;
 		result->retry_after_s = retry_s;
-		memcpy(result->id, spec->id, sizeof(result->id));
 		bj_metrics_run(&s->metrics, result);
 		/* A flood of refusals is no flood of lines; one that fails is counted. */
 		if (bj_service_may_note(s))

@@ -348,6 +348,26 @@ def test_a_stateless_client_that_goes_away_cancels(service, how):
     conn.close()
 
 
+def test_a_task_that_is_cancelled_before_its_turn_has_a_result(serve):
+    """What nobody had begun is cancelled like what runs: a result of the tool, no failure of the server."""
+    service = serve(config="serve: {concurrency: 1}\n").ready()
+    busy = service.start("sleep 60")
+    service.wait_state(busy, "running")
+    session, _ = initialize(service)
+
+    def say(method, params):
+        answer = post(service, request(method, params), session)
+        return (answer.json if answer.headers["Content-Type"] == "application/json" else events(answer)[-1])["result"]
+
+    call = {"name": "run_python_code", "arguments": {"code": "print(1)"}, "task": {"ttl": 60000}}
+    task = {"taskId": say("tools/call", call)["task"]["taskId"]}
+    assert say("tasks/cancel", task)["status"] == "cancelled"
+    result = say("tasks/result", task)
+    assert result["isError"] is True and "cancelled" in result["content"][0]["text"].lower()
+    assert (result["structuredContent"]["cause"], result["structuredContent"]["exit_code"]) == ("cancelled", None)
+    service.ask("DELETE", f"/v1/executions/{busy}")
+
+
 def test_live_output_comes_within_50_ms(service):
     """From the script's print to the client, over HTTP."""
     session, _ = initialize(service)

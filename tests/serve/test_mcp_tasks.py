@@ -278,8 +278,9 @@ def test_what_they_hold_is_bounded(serve, tmp_path):
 
 
 def test_answers_have_a_bound(serve, tmp_path):
-    service, _ = busy_service(serve, tmp_path)
+    service, run = busy_service(serve, tmp_path)
     made = ask_later(service, "print('never')")
+    make_room(service, run)
     assert ended(service, made["taskId"])["status"] == "input_required"
     answer = {"approval": {"action": "accept", "content": {"approve": True, "reason": "x" * (2 << 20)}}}
     refused = last(say(service, "tasks/update", {"taskId": made["taskId"], "inputResponses": answer}))

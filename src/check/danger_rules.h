@@ -85,6 +85,16 @@ int bj_danger_nested(const struct bj_danger_pass *outer, const struct bj_tree *t
 const struct bj_danger_key *bj_danger_find(const struct bj_danger_key *keys, size_t n,
 					   const char *name);
 
+/* Whether @c in a pattern stands for itself. */
+static inline bool bj_danger_is_plain(char c)
+{
+	static const bool special[256] = {
+		['*'] = true, ['?'] = true, ['['] = true, [']'] = true, ['$'] = true, ['%'] = true
+	};
+
+	return !special[(unsigned char)c];
+}
+
 /* Whether @text fits @pattern: '*' any bytes, '?' one byte, "[a-z*]" one of a set, '$' any
  * expansion of the shell, '%' one of a variable that the script never sets. */
 bool bj_danger_glob(const char *pattern, size_t pattern_len, const char *text, size_t len);

@@ -122,22 +122,13 @@ static size_t fits(const char *pattern, size_t pattern_len, const char *text, si
 	return pattern[0] == '?' || pattern[0] == text[0];
 }
 
-/* Whether the part of a pattern that @c begins or ends stands for @c alone. */
-static bool is_plain(char c)
-{
-	static const bool special[256] = {
-		['*'] = true, ['?'] = true, ['['] = true, [']'] = true, ['$'] = true, ['%'] = true
-	};
-
-	return !special[(unsigned char)c];
-}
-
 /* Nearly all that does not fit differs at its first or its last byte. */
 static bool ends_differ(const char *pattern, size_t pattern_len, const char *text, size_t len)
 {
 	return pattern_len && len &&
-	       ((pattern[0] != text[0] && is_plain(pattern[0])) ||
-		(pattern[pattern_len - 1] != text[len - 1] && is_plain(pattern[pattern_len - 1])));
+	       ((pattern[0] != text[0] && bj_danger_is_plain(pattern[0])) ||
+		(pattern[pattern_len - 1] != text[len - 1] &&
+		 bj_danger_is_plain(pattern[pattern_len - 1])));
 }
 
 bool bj_danger_glob(const char *pattern, size_t pattern_len, const char *text, size_t len)
@@ -148,6 +139,12 @@ bool bj_danger_glob(const char *pattern, size_t pattern_len, const char *text, s
 	size_t p = 0, t = 0, star = SIZE_MAX, from = 0, step;
 
 	while (t < len || p < pattern_len) {
+		if (p < pattern_len && t < len && pattern[p] == text[t] &&
+		    bj_danger_is_plain(pattern[p])) {
+			p++;
+			t++;
+			continue;
+		}
 		if (p < pattern_len && pattern[p] == '*') {
 			star = p++;
 			from = t;
@@ -159,11 +156,19 @@ bool bj_danger_glob(const char *pattern, size_t pattern_len, const char *text, s
 		if (n) {
 			p += step;
 			t += n;
-		} else if (star != SIZE_MAX && from < len) {
-			p = star + 1;
-			t = ++from;
-		} else {
+			continue;
+		}
+		if (star == SIZE_MAX || from >= len)
 			return false;
+		p = star + 1;
+		t = ++from;
+		/* Nowhere before the byte behind the star can the rest begin. */
+		if (p < pattern_len && bj_danger_is_plain(pattern[p])) {
+			const char *next = memchr(text + t, pattern[p], len - t);
+
+			if (!next)
+				return false;
+			t = from = (size_t)(next - text);
 		}
 	}
 	return true;
@@ -174,7 +179,9 @@ bool bj_danger_globs(const char *patterns, const char *text, size_t len)
 	for (;;) {
 		const char *bar = strchrnul(patterns, '|');
 
-		if (bj_danger_glob(patterns, (size_t)(bar - patterns), text, len))
+		if ((!len || patterns[0] == text[0] || !bj_danger_is_plain(patterns[0]) ||
+		     bar == patterns) &&
+		    bj_danger_glob(patterns, (size_t)(bar - patterns), text, len))
 			return true;
 		if (!*bar)
 			return false;

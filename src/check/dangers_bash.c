@@ -22,7 +22,10 @@ static void match_globs(const struct bj_sh_pass *p, enum bj_danger_on on, const 
 	for (size_t i = 0; i < bj_n_bash_globs; i++) {
 		const struct bj_danger_key *key = &bj_bash_globs[i];
 
-		if (key->on == on && bj_danger_glob(key->name, strlen(key->name), s, len) &&
+		if (key->on != on ||
+		    (len && key->name[0] != s[0] && bj_danger_is_plain(key->name[0])))
+			continue;
+		if (bj_danger_glob(key->name, strlen(key->name), s, len) &&
 		    bj_sh_terms_hold(p, key->rule, command, node))
 			hit(p, key->rule, node);
 	}

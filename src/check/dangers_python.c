@@ -163,8 +163,10 @@ static void match_name(const struct python *p, const struct bj_py_text *name, en
 			bj_danger_hit(p->pass, key->rule, node->start, node->end);
 	for (size_t i = 0; i < bj_n_python_globs; i++) {
 		key = &bj_python_globs[i];
-		if (key->on == on &&
-		    bj_danger_glob(key->name, strlen(key->name), name->s, name->len) &&
+		if (key->on != on ||
+		    (key->name[0] != name->s[0] && bj_danger_is_plain(key->name[0])))
+			continue;
+		if (bj_danger_glob(key->name, strlen(key->name), name->s, name->len) &&
 		    all_hold(p, key->rule, call))
 			bj_danger_hit(p->pass, key->rule, node->start, node->end);
 	}

@@ -50,8 +50,27 @@ static void step(struct bj_place *p)
 	p->column++;
 }
 
+/* Over all lines that end before @offset at once, as far as they end with a plain line feed. */
+static void skip_lines(struct bj_place *p, size_t offset)
+{
+	const size_t to = offset < p->size ? offset : p->size;
+
+	while (p->at < to) {
+		const char *from = p->text + p->at;
+		const char *end = memchr(from, '\n', to - p->at);
+
+		if (!end ||
+		    (p->language == BJ_LANG_PYTHON && memchr(from, '\r', (size_t)(end - from))))
+			return;
+		p->at = p->line_start = (size_t)(end - p->text) + 1;
+		p->line++;
+		p->column = 1;
+	}
+}
+
 void bj_place_seek(struct bj_place *place, size_t offset)
 {
+	skip_lines(place, offset);
 	while (place->at < offset && place->at < place->size)
 		step(place);
 }

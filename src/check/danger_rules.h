@@ -16,6 +16,7 @@ enum bj_danger_on {
 	BJ_ON_REDIRECT, /* Bash: output or input goes to this path */
 	BJ_ON_WORD,     /* Bash: a command gets this word */
 	BJ_ON_SPECIAL,  /* found by code, named here to have its severity and text as data */
+	BJ_ON_KINDS,
 };
 
 struct bj_danger_key {
@@ -35,10 +36,16 @@ extern const struct bj_rule bj_danger_rules[];
 extern const struct bj_danger_terms bj_danger_terms[]; /* same index */
 extern const size_t bj_n_danger_rules;
 
-/* Sorted by name; those with wildcards apart. */
+/* Sorted by name; those with wildcards apart, by what they are about. */
 extern const struct bj_danger_key bj_python_keys[], bj_python_globs[];
 extern const struct bj_danger_key bj_bash_keys[], bj_bash_globs[];
 extern const size_t bj_n_python_keys, bj_n_python_globs, bj_n_bash_keys, bj_n_bash_globs;
+
+/* Where those of one kind are among the ones with wildcards. */
+struct bj_danger_part {
+	size_t first, end;
+};
+extern const struct bj_danger_part bj_python_globs_on[BJ_ON_KINDS], bj_bash_globs_on[BJ_ON_KINDS];
 
 /* What a danger pass works with. */
 struct bj_danger_pass {

@@ -19,11 +19,10 @@ static void special(const struct bj_sh_pass *p, const char *name, uint32_t node)
 static void match_globs(const struct bj_sh_pass *p, enum bj_danger_on on, const char *s, size_t len,
 			const struct bj_sh_command *command, uint32_t node)
 {
-	for (size_t i = 0; i < bj_n_bash_globs; i++) {
+	for (size_t i = bj_bash_globs_on[on].first; i < bj_bash_globs_on[on].end; i++) {
 		const struct bj_danger_key *key = &bj_bash_globs[i];
 
-		if (key->on != on ||
-		    (len && key->name[0] != s[0] && bj_danger_is_plain(key->name[0])))
+		if (len && key->name[0] != s[0] && bj_danger_is_plain(key->name[0]))
 			continue;
 		if (bj_danger_glob(key->name, strlen(key->name), s, len) &&
 		    bj_sh_terms_hold(p, key->rule, command, node))

@@ -161,10 +161,9 @@ static void match_name(const struct python *p, const struct bj_py_text *name, en
 	for (; key && key < end && !strcmp(key->name, name->s); key++)
 		if (key->on == on && all_hold(p, key->rule, call))
 			bj_danger_hit(p->pass, key->rule, node->start, node->end);
-	for (size_t i = 0; i < bj_n_python_globs; i++) {
+	for (size_t i = bj_python_globs_on[on].first; i < bj_python_globs_on[on].end; i++) {
 		key = &bj_python_globs[i];
-		if (key->on != on ||
-		    (key->name[0] != name->s[0] && bj_danger_is_plain(key->name[0])))
+		if (key->name[0] != name->s[0] && bj_danger_is_plain(key->name[0]))
 			continue;
 		if (bj_danger_glob(key->name, strlen(key->name), name->s, name->len) &&
 		    all_hold(p, key->rule, call))

@@ -56,23 +56,26 @@ void bj_buf_puts(struct bj_buf *buf, const char *text)
 
 void bj_buf_printf(struct bj_buf *buf, const char *fmt, ...)
 {
+	/* Mostly there is room already. */
+	char *to = bj_buf_reserve(buf, 0);
+	const size_t room = to ? buf->room - buf->size : 0;
 	va_list ap;
 
 	va_start(ap, fmt);
-	const int n = vsnprintf(NULL, 0, fmt, ap);
+	const int n = vsnprintf(to, room, fmt, ap);
 	va_end(ap);
-	if (n < 0) {
+	if (n < 0)
 		buf->failed = true;
+	if (n < 0 || !bj_buf_reserve(buf, (size_t)n)) {
+		if (to)
+			*to = '\0';
 		return;
 	}
-
-	char *to = bj_buf_reserve(buf, (size_t)n);
-
-	if (!to)
-		return;
-	va_start(ap, fmt);
-	vsnprintf(to, (size_t)n + 1, fmt, ap);
-	va_end(ap);
+	if ((size_t)n >= room) {
+		va_start(ap, fmt);
+		vsnprintf(buf->data + buf->size, (size_t)n + 1, fmt, ap);
+		va_end(ap);
+	}
 	buf->size += (size_t)n;
 }
 

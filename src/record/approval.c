@@ -93,11 +93,8 @@ static int insert(const struct bj_record *rec, const struct bj_spec *spec, const
 static int keep_pending(const struct bj_record *rec, const struct bj_spec *spec,
 			const struct bj_result *result)
 {
-	json_t *object = bj_record_result(rec, result, false);
-	AUTO_FREE char *text =
-		object ? json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(12)) : NULL;
+	AUTO_FREE char *text = bj_record_result(rec, result, false);
 
-	json_decref(object);
 	if (!text || bj_record_row(rec, spec, result, BJ_PENDING) < 0)
 		return -1;
 	return bj_fold_detail(&rec->archive->store, spec->id, text, NULL, 0);

@@ -304,9 +304,10 @@ static void put_result(struct filling *f, const struct bj_spec *spec,
 		code ? bj_record_mask(f->rec, spec->script, spec->script_size) : NULL;
 	size_t n = 0;
 	AUTO_FREE char *good = script ? bj_utf8_repair(script, spec->script_size, &n) : NULL;
-	json_t *object = json_pack("{s:o, s:o, s:b}", "code",
-				   good ? json_stringn_nocheck(good, n) : json_null(), "result",
-				   bj_record_result(f->rec, result, code), "cut", f->cut);
+	AUTO_FREE char *masked = bj_record_result(f->rec, result, code);
+	json_t *object = json_pack(
+		"{s:o, s:o, s:b}", "code", good ? json_stringn_nocheck(good, n) : json_null(),
+		"result", masked ? json_loads(masked, JSON_ALLOW_NUL, NULL) : NULL, "cut", f->cut);
 	AUTO_FREE char *text =
 		object ? json_dumps(object, JSON_INDENT(1) | JSON_REAL_PRECISION(12)) : NULL;
 

@@ -2,9 +2,9 @@
 #include "record/entry.h"
 
 #include "base/cleanup.h"
+#include "base/json.h"
 #include "base/utf8.h"
 
-#include <inttypes.h>
 #include <sodium.h>
 #include <string.h>
 
@@ -90,73 +90,34 @@ static const char **text_at(struct bj_entry *e, const struct field *f)
 
 /* --- printing --------------------------------------------------------------------------------- */
 
-/* @text is well-formed. Stretches that need no escape are copied as they are. */
-static void put_string(struct bj_buf *b, const char *text, size_t size)
-{
-	size_t from = 0;
-
-	bj_buf_add(b, "\"", 1);
-	for (size_t i = 0; i < size; i++) {
-		const unsigned char c = (unsigned char)text[i];
-
-		if (c >= 0x20 && c != '"' && c != '\\')
-			continue;
-		bj_buf_add(b, text + from, i - from);
-		from = i + 1;
-		if (c < 0x20)
-			bj_buf_printf(b, "\\u%04x", c);
-		else
-			bj_buf_add(b, c == '"' ? "\\\"" : "\\\\", 2);
-	}
-	bj_buf_add(b, text + from, size - from);
-	bj_buf_add(b, "\"", 1);
-}
-
-/* A name may hold any bytes: what is no text is shown as such by whoever reads it anyway. */
-static void put_text(struct bj_buf *b, const char *text)
-{
-	const size_t size = strlen(text);
-	size_t n = 0;
-
-	if (bj_utf8_valid(text, size)) {
-		put_string(b, text, size);
-		return;
-	}
-
-	AUTO_FREE char *good = bj_utf8_repair(text, size, &n);
-
-	put_string(b, good ? good : "?", good ? n : 1);
-}
-
 static void put_field(struct bj_buf *b, const struct bj_entry *e, const struct field *f)
 {
 	struct bj_entry *from = (struct bj_entry *)e; /* only read */
 
 	if (f->kind != NUMBER && !*text_at(from, f))
 		return;
-	bj_buf_add(b, ",\"", 2);
-	bj_buf_puts(b, f->name);
-	bj_buf_add(b, "\":", 2);
-	if (f->kind == NUMBER)
-		bj_buf_printf(b, "%" PRId64, *number_at(from, f));
-	else if (f->kind == TEXT)
-		put_text(b, *text_at(from, f));
-	else
+	if (f->kind == NUMBER) {
+		bj_json_int(b, f->name, *number_at(from, f));
+	} else if (f->kind == TEXT) {
+		bj_json_text(b, f->name, *text_at(from, f));
+	} else {
+		bj_json_name(b, f->name);
 		bj_buf_puts(b, *text_at(from, f));
+	}
 }
 
 static void put_script(struct bj_buf *b, const char *script, size_t size)
 {
 	if (bj_utf8_valid(script, size)) {
-		bj_buf_puts(b, ",\"" SCRIPT "\":");
-		put_string(b, script, size);
+		bj_json_text_n(b, SCRIPT, script, size);
 		return;
 	}
 
 	const int variant = sodium_base64_VARIANT_ORIGINAL;
 	const size_t room = sodium_base64_encoded_len(size, variant);
 
-	bj_buf_puts(b, ",\"" SCRIPT_BASE64 "\":\"");
+	bj_json_name(b, SCRIPT_BASE64);
+	bj_buf_add(b, "\"", 1);
 
 	char *to = bj_buf_reserve(b, room);
 

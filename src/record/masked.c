@@ -5,7 +5,7 @@
 #include "base/cleanup.h"
 #include "record/known.h"
 #include "record/record.h"
-#include "spec/finding_json.h"
+#include "spec/names.h"
 
 #include <string.h>
 
@@ -32,77 +32,93 @@ char *bj_record_mask(const struct bj_record *rec, const char *text, size_t size)
 	return copy;
 }
 
-/* Replace the text @name of @object by one without secrets. */
-static void mask_member(const struct bj_record *rec, json_t *object, const char *name)
-{
-	const json_t *value = json_object_get(object, name);
+/* A result whose texts are our own. */
+struct masked {
+	const struct bj_record *rec;
+	struct bj_result result; /* a copy; what is not masked is borrowed */
+	struct bj_finding *findings;
+	char **texts;
+	size_t n_texts;
+	bool failed;
+};
 
-	if (!json_is_string(value) || json_string_length(value) == 0)
+static void masked_done(struct masked *m)
+{
+	for (size_t i = 0; i < m->n_texts; i++)
+		free(m->texts[i]);
+	free(m->texts);
+	free(m->findings);
+}
+
+/* Put a text without secrets in place of *@text, of which @size bytes count. */
+static void mask_n(struct masked *m, char **text, size_t size)
+{
+	if (!*text || size == 0)
 		return;
+	*text = bj_record_mask(m->rec, *text, size);
 
-	const size_t size = json_string_length(value);
-	AUTO_FREE char *masked = bj_record_mask(rec, json_string_value(value), size);
-	json_t *text = masked ? json_stringn(masked, size) : NULL;
+	char **more = realloc(m->texts, (m->n_texts + 1) * sizeof(*more));
 
-	/* What cannot be written must not stay as it was, nor keep the rest from being written. */
-	json_object_set_new(object, name, text ? text : json_null());
-}
-
-static void drop_member(json_t *object, const char *name)
-{
-	if (json_object_get(object, name))
-		json_object_set_new(object, name, json_null());
-}
-
-/* Lines of the script stand in findings. */
-static void drop_sources(json_t *object)
-{
-	json_t *findings = json_object_get(object, "findings"), *finding;
-	size_t i;
-
-	json_array_foreach(findings, i, finding) drop_member(finding, "source");
-}
-
-/* They also stand in what an interpreter says about its errors, so its words go too. */
-static void drop_words(json_t *object, enum bj_cause cause)
-{
-	json_t *findings = json_object_get(object, "findings"), *finding;
-	size_t i;
-
-	json_array_foreach(findings, i, finding)
-	{
-		const char *layer = json_string_value(json_object_get(finding, "layer"));
-
-		if (layer && strcmp(layer, "syntax") == 0)
-			json_object_set_new(finding, "message", json_string("syntax error"));
-	}
-	json_object_set_new(object, "stdout", json_string(""));
-	json_object_set_new(object, "stderr", json_string(""));
-	if (cause == BJ_CAUSE_EXITED || cause == BJ_CAUSE_REJECTED) {
-		drop_member(object, "error");
-		drop_member(object, "validation_error");
+	m->failed |= !*text || !more;
+	if (more) {
+		m->texts = more;
+		more[m->n_texts++] = *text;
+	} else {
+		free(*text);
 	}
 }
 
-json_t *bj_record_result(const struct bj_record *rec, const struct bj_result *result, bool code)
+static void mask(struct masked *m, char **text)
 {
-	static const char *const texts[] = { "stdout", "stderr", "error", "validation_error" };
-	json_t *object = bj_result_to_object(result);
-	json_t *findings = json_object_get(object, "findings"), *finding;
-	size_t i;
+	mask_n(m, text, *text ? strlen(*text) : 0);
+}
 
-	for (i = 0; object && i < BJ_ARRAY_SIZE(texts); i++)
-		mask_member(rec, object, texts[i]);
-	json_array_foreach(findings, i, finding)
-	{
-		mask_member(rec, finding, "source");
-		mask_member(rec, finding, "message");
+/* Lines of the script stand in findings. They also stand in what an interpreter says about its
+ * errors, so where no code is kept at all its words go too. */
+static void mask_findings(struct masked *m, bool code, bool words)
+{
+	struct bj_result *r = &m->result;
+
+	if (r->n_findings == 0)
+		return;
+	m->findings = calloc(r->n_findings, sizeof(*m->findings));
+	m->failed |= !m->findings;
+	for (size_t i = 0; m->findings && i < r->n_findings; i++) {
+		struct bj_finding *f = &m->findings[i];
+
+		*f = r->findings[i];
+		if (!code)
+			f->source = NULL;
+		if (!words && f->layer && strcmp(f->layer, "syntax") == 0)
+			f->message = (char *)"syntax error";
+		else
+			mask(m, &f->message);
+		mask(m, &f->source);
 	}
-	if (result->decision.kind != BJ_DECISION_NONE)
-		mask_member(rec, json_object_get(object, "decision"), "reason");
-	if (!code)
-		drop_sources(object);
-	if (rec->settings->store_code == BJ_STORE_NEVER)
-		drop_words(object, result->cause);
-	return object;
+	r->findings = m->findings;
+}
+
+static void drop_words(struct bj_result *r)
+{
+	r->out.data = r->err.data = NULL;
+	r->out.size = r->err.size = 0;
+	if (r->cause == BJ_CAUSE_EXITED || r->cause == BJ_CAUSE_REJECTED)
+		r->error = r->validation_error = NULL;
+}
+
+char *bj_record_result(const struct bj_record *rec, const struct bj_result *result, bool code)
+{
+	__attribute__((cleanup(masked_done))) struct masked m = { .rec = rec, .result = *result };
+	const bool words = rec->settings->store_code != BJ_STORE_NEVER;
+	struct bj_result *r = &m.result;
+
+	if (!words)
+		drop_words(r);
+	mask_n(&m, &r->out.data, r->out.size);
+	mask_n(&m, &r->err.data, r->err.size);
+	mask(&m, &r->error);
+	mask(&m, &r->validation_error);
+	mask(&m, &r->decision.reason);
+	mask_findings(&m, code, words);
+	return m.failed ? NULL : bj_result_to_json(r);
 }

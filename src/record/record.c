@@ -224,14 +224,11 @@ int bj_record_finish(const struct bj_record *rec, const struct bj_spec *spec,
 		return 0;
 
 	const bool code = bj_record_keeps_code(rec, result);
-	json_t *object = bj_record_result(rec, result, code);
-	AUTO_FREE char *json =
-		object ? json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(12)) : NULL;
+	AUTO_FREE char *json = bj_record_result(rec, result, code);
 	AUTO_FREE char *script = code ? bj_record_mask(rec, spec->script, spec->script_size) : NULL;
 	AUTO_TEXTS struct texts texts = { 0 };
 	struct bj_entry e;
 
-	json_decref(object);
 	describe_end(rec, spec, result, &texts, &e);
 	describe_use(rec, spec, result, &e);
 	e.artifact = artifact ? artifact->name : NULL;

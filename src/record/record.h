@@ -91,8 +91,9 @@ bool bj_record_keeps_code(const struct bj_record *record, const struct bj_result
 /* A copy of @text without secrets; the caller frees it. NULL: no memory. */
 char *bj_record_mask(const struct bj_record *record, const char *text, size_t size);
 
-/* The result object without secrets, and without code when @code is false. */
-json_t *bj_record_result(const struct bj_record *record, const struct bj_result *result, bool code);
+/* The result as JSON without secrets, and without code when @code is false; the caller frees it.
+ * NULL: no memory. */
+char *bj_record_result(const struct bj_record *record, const struct bj_result *result, bool code);
 
 /* In a transaction: the row of a run, new or changed, past the journal. 0 or negative; the database
  * says why. */

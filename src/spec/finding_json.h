@@ -8,6 +8,3 @@
 /* Findings as a JSON array, the same for a result and for `belljar check`. What is not UTF-8 is
  * replaced. NULL: no memory. */
 json_t *bj_findings_to_json(const struct bj_finding *findings, size_t n);
-
-/* A result as an object: what bj_result_to_json() prints. NULL: no memory. */
-json_t *bj_result_to_object(const struct bj_result *result);

@@ -26,8 +26,11 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The first process to open the records reads the log as a whole: a short one is a quick start. */
-enum { BUSY_MS = 10000, RESERVE = 4 << 20, LOG_PAGES = 200 };
+/* Whoever holds the database works for milliseconds, and its death lets go at once; but it may be
+ * starved, or wait for a slow disk.
+ *
+ * The first process to open the records reads the log as a whole: a short one is a quick start. */
+enum { BUSY_MS = 60000, RESERVE = 4 << 20, LOG_PAGES = 200 };
 
 static const char *const STATEMENTS[] = {
 	[BJ_ST_BEGIN] =
@@ -84,6 +87,27 @@ int bj_store_exec(sqlite3 *db, const char *sql, struct bj_err *err)
 	return 0;
 }
 
+static bool is_busy(sqlite3 *db)
+{
+	const int code = sqlite3_errcode(db);
+
+	return code == SQLITE_BUSY || code == SQLITE_PROTOCOL;
+}
+
+/* For the few places where SQLite does not wait by itself: two processes that make the same new
+ * database meet in the change to a log, and an index of the log that somebody left half written is
+ * mended by one of those who find it. */
+static int exec_patiently(sqlite3 *db, const char *sql, struct bj_err *err)
+{
+	static const struct timespec pause = { .tv_nsec = 2000000 };
+	const uint64_t until = bj_clock_now() + BUSY_MS * UINT64_C(1000000);
+	int r;
+
+	while ((r = bj_store_exec(db, sql, err)) < 0 && is_busy(db) && bj_clock_now() < until)
+		nanosleep(&pause, NULL);
+	return r;
+}
+
 sqlite3_stmt *bj_store_prepare(sqlite3 *db, const char *sql, struct bj_err *err)
 {
 	sqlite3_stmt *st = NULL;
@@ -115,7 +139,7 @@ static int schema_of(sqlite3 *db, int *ret, struct bj_err *err)
 static int migrate(sqlite3 *db, int from, struct bj_err *err)
 {
 	char version[64];
-	int r = bj_store_exec(db, "BEGIN IMMEDIATE", err);
+	int r = exec_patiently(db, "BEGIN IMMEDIATE", err);
 
 	if (r < 0)
 		return r;
@@ -151,25 +175,11 @@ static int bring_up(sqlite3 *db, struct bj_err *err)
 
 /* --- opening ---------------------------------------------------------------------------------- */
 
-/* Two processes that make the same new database meet in the change to a log, for which SQLite does
- * not wait by itself. */
-static int set_up(sqlite3 *db, struct bj_err *err)
+static int open_db(const char *path, int flags, sqlite3 **ret, struct bj_err *err)
 {
-	static const struct timespec pause = { .tv_nsec = 2000000 };
 	static const char setup[] = "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;"
 				    "PRAGMA temp_store = MEMORY; PRAGMA secure_delete = ON;"
 				    "PRAGMA foreign_keys = OFF";
-	const uint64_t until = bj_clock_now() + BUSY_MS * UINT64_C(1000000);
-	int r;
-
-	while ((r = bj_store_exec(db, setup, err)) < 0 && sqlite3_errcode(db) == SQLITE_BUSY &&
-	       bj_clock_now() < until)
-		nanosleep(&pause, NULL);
-	return r;
-}
-
-static int open_db(const char *path, int flags, sqlite3 **ret, struct bj_err *err)
-{
 	sqlite3 *db = NULL;
 	int persist = 1;
 
@@ -187,7 +197,7 @@ static int open_db(const char *path, int flags, sqlite3 **ret, struct bj_err *er
 	sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
 	sqlite3_file_control(db, "main", SQLITE_FCNTL_PERSIST_WAL, &persist);
 
-	const int r = set_up(db, err);
+	const int r = exec_patiently(db, setup, err);
 
 	if (r < 0) {
 		sqlite3_close(db);
@@ -338,7 +348,7 @@ int bj_store_begin_aside(struct bj_store *store, struct bj_err *err)
 	if (r < 0)
 		return r;
 	pthread_mutex_lock(&store->lock);
-	r = bj_store_exec(store->db, "BEGIN IMMEDIATE", err);
+	r = exec_patiently(store->db, "BEGIN IMMEDIATE", err);
 
 	if (r < 0)
 		pthread_mutex_unlock(&store->lock);

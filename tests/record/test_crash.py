@@ -2,11 +2,13 @@
 """What a crash or a full disk leaves: no answered run lost, no half artifact, nothing that lies."""
 import collections
 import ctypes
+import fcntl
 import json
 import os
 import random
 import re
 import signal
+import sqlite3
 import subprocess
 import threading
 import time
@@ -267,6 +269,56 @@ def test_first_runs_at_once_share_a_new_database(place):
         started = [subprocess.Popen([BELLJAR, "run", "--no-service", quick], env=env, stdout=subprocess.PIPE,
                                     stderr=subprocess.PIPE) for _ in range(6)]
         assert [(it.communicate(timeout=30), it.returncode) for it in started] == [((b"up\n", b""), 0)] * 6
+
+
+def readers(place, count):
+    return [subprocess.Popen([BELLJAR, "history", "--json", "--limit", "10000"], env=place.env, text=True,
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE) for _ in range(count)]
+
+
+def write_runs(place, count):
+    """One run, and its lines in the journal again and again under other ids."""
+    assert place.run("print(1)").returncode == 0
+    with open(place.state / "records/journal", "r+b") as journal:
+        fcntl.flock(journal, fcntl.LOCK_EX)
+        last = journal.read().splitlines()[-2:]
+        for _ in range(count - 1):
+            run = b'"id":"%032x"' % random.getrandbits(128)
+            journal.writelines(re.sub(rb'"id":"[0-9a-f]+"', run, line) + b"\n" for line in last)
+
+
+def test_readers_at_once_after_a_kill(place):
+    """AUDIT: readers that die in the middle of bringing lines in, a log that is not empty, and an index of it that
+    nobody finished: whoever else reads waits for its turn and sees every run."""
+    rng = random.Random(6)
+    for turn in range(12):
+        write_runs(place, 80)
+        started = readers(place, 10)
+        time.sleep(rng.uniform(0, 0.1))
+        dead = rng.sample(started, 3)
+        for it in dead:
+            it.kill()
+        for it in started:
+            out, said = it.communicate(timeout=120)
+            assert it in dead or (it.returncode, said, len(out.splitlines())) == (0, "", 80 * (turn + 1))
+        assert (place.state / "records/belljar.db-wal").stat().st_size > 0
+        with open(place.state / "records/belljar.db-shm", "r+b") as index:
+            index.write(bytes(136))  # its header, as a death in mid-write leaves it: the next one mends it
+
+
+def test_readers_wait_for_a_slow_writer(place):
+    """Whoever writes may be starved or wait for its disk for longer than anybody expects."""
+    assert place.run("print(1)").returncode == 0
+    assert len(place.history()) == 1
+    slow = sqlite3.connect(place.state / "records/belljar.db", isolation_level=None)
+    slow.execute("BEGIN IMMEDIATE")
+    assert place.run("print(2)").returncode == 0  # needs no database
+    started = readers(place, 4)
+    time.sleep(12)
+    assert [it.poll() for it in started] == [None] * 4
+    slow.execute("COMMIT")
+    slow.close()
+    assert [(len(it.communicate(timeout=60)[0].splitlines()), it.returncode) for it in started] == [(2, 0)] * 4
 
 
 def test_a_dead_owner_is_interrupted_and_a_live_one_is_not(place):

@@ -56,24 +56,26 @@ void bj_buf_puts(struct bj_buf *buf, const char *text)
 
 void bj_buf_printf(struct bj_buf *buf, const char *fmt, ...)
 {
-	/* Mostly there is room already. */
 	char *to = bj_buf_reserve(buf, 0);
-	const size_t room = to ? buf->room - buf->size : 0;
 	va_list ap;
+
+	if (!to)
+		return;
+
+	/* Mostly there is room already. */
+	const size_t room = buf->room - buf->size;
 
 	va_start(ap, fmt);
 	const int n = vsnprintf(to, room, fmt, ap);
 	va_end(ap);
-	if (n < 0)
-		buf->failed = true;
-	if (n < 0 || !bj_buf_reserve(buf, (size_t)n)) {
-		if (to)
-			*to = '\0';
-		return;
-	}
-	if ((size_t)n >= room) {
+	buf->failed |= n < 0;
+	if (n < 0 || (size_t)n >= room || (buf->max && buf->size + (size_t)n > buf->max)) {
+		*to = '\0';
+		to = bj_buf_reserve(buf, n < 0 ? 0 : (size_t)n);
+		if (!to)
+			return;
 		va_start(ap, fmt);
-		vsnprintf(buf->data + buf->size, (size_t)n + 1, fmt, ap);
+		vsnprintf(to, (size_t)n + 1, fmt, ap);
 		va_end(ap);
 	}
 	buf->size += (size_t)n;

@@ -3,11 +3,13 @@
 
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "base/json.h"
 #include "base/log.h"
 #include "record/audit.h"
 #include "record/quota.h"
 #include "spec/names.h"
 
+#include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -16,26 +18,36 @@ static struct bj_audit *audit_of(const struct belljar *bj)
 	return bj->record.archive ? bj->record.archive->audit : NULL;
 }
 
-/* Who asks for what: the same in every line about a run. */
-static json_t *describe(const struct belljar *bj, const struct bj_spec *spec)
+/* Who asks for what: the same in every line about a run. The object stays open: more may follow. */
+static void describe(const struct belljar *bj, const struct bj_spec *spec,
+		     enum bj_backend_id backend, struct bj_buf *ret)
 {
 	/* Agents name themselves, and could say anything. */
 	AUTO_FREE char *actor =
 		spec->actor ? bj_record_mask(&bj->record, spec->actor, strlen(spec->actor)) : NULL;
-	json_t *data = json_pack("{s:s, s:s*, s:o*, s:s*, s:s, s:s}", "run", spec->id, "tenant",
-				 spec->tenant, "actor", bj_audit_text(actor), "tool", spec->tool,
-				 "language", bj_language_name(spec->language), "backend",
-				 bj_backend_name(spec->backend));
 
+	bj_buf_puts(ret, "{");
+	bj_json_text(ret, "run", spec->id);
+	if (spec->tenant)
+		bj_json_text(ret, "tenant", spec->tenant);
+	if (actor)
+		bj_json_text(ret, "actor", actor);
+	if (spec->tool)
+		bj_json_text(ret, "tool", spec->tool);
+	bj_json_text(ret, "language", bj_language_name(spec->language));
+	bj_json_text(ret, "backend", bj_backend_name(backend));
 	if (!spec->actor)
-		json_object_set_new(data, "uid", json_integer(getuid()));
-	return data;
+		bj_json_int(ret, "uid", getuid());
 }
 
-static json_t *with(json_t *data, const char *name, json_t *value)
+/* End the object and write it down. */
+static int note(const struct belljar *bj, const char *kind, struct bj_buf *data, struct bj_err *err)
 {
-	json_object_set_new(data, name, value);
-	return data;
+	bj_json_close(data, '}');
+	if (data->failed)
+		return bj_err_set(err, BJ_E_SYSTEM, ENOMEM,
+				  "no memory for a line of the audit log");
+	return bj_audit_append_text(audit_of(bj), kind, data->data, err);
 }
 
 /* --- quota ------------------------------------------------------------------------------------ */
@@ -99,25 +111,28 @@ static int note_bypass(struct belljar *bj, const struct bj_spec *spec, struct bj
 {
 	const bool direct = spec->backend == BJ_BACKEND_DIRECT, off = spec->policy == BJ_POLICY_OFF;
 
+	AUTO_BUF struct bj_buf data = { 0 };
+
 	if (!spec->trust && !off && !direct)
 		return 0;
-	return bj_audit_append(
-		audit_of(bj), "run.bypass",
-		with(with(with(describe(bj, spec), "trust", json_boolean(spec->trust)), "policy",
-			  json_string(bj_policy_name(spec->policy))),
-		     "direct", json_boolean(direct)),
-		err);
+	describe(bj, spec, spec->backend, &data);
+	bj_json_flag(&data, "trust", spec->trust);
+	bj_json_text(&data, "policy", bj_policy_name(spec->policy));
+	bj_json_flag(&data, "direct", direct);
+	return note(bj, "run.bypass", &data, err);
 }
 
 int bj_ledger_start(struct belljar *bj, const struct bj_spec *spec, const struct bj_result *r,
 		    struct bj_err *err)
 {
-	json_t *data = with(describe(bj, spec), "script_sha256", json_string(r->script_sha256));
+	AUTO_BUF struct bj_buf data = { 0 };
 
-	with(data, "risk", json_string(bj_risk_name(r->effective_risk)));
+	describe(bj, spec, spec->backend, &data);
+	bj_json_text(&data, "script_sha256", r->script_sha256);
+	bj_json_text(&data, "risk", bj_risk_name(r->effective_risk));
 	if (r->decision.kind != BJ_DECISION_NONE)
-		with(data, "approved_by", bj_audit_text(r->decision.by ? r->decision.by : "?"));
-	return bj_audit_append(audit_of(bj), "run.start", data, err);
+		bj_json_text(&data, "approved_by", r->decision.by ? r->decision.by : "?");
+	return note(bj, "run.start", &data, err);
 }
 
 int bj_ledger_begin(struct belljar *bj, const struct bj_spec *spec, struct bj_result *result,
@@ -150,26 +165,29 @@ static int note_end(struct belljar *bj, const struct bj_spec *spec, const struct
 {
 	const bool ran = r->cause != BJ_CAUSE_REJECTED && r->cause != BJ_CAUSE_DENIED &&
 			 r->cause != BJ_CAUSE_EXPIRED && r->cause != BJ_CAUSE_QUOTA;
-	json_t *data = with(describe(bj, spec), "cause", json_string(bj_cause_name(r->cause)));
+	AUTO_BUF struct bj_buf data = { 0 };
 
-	with(data, "backend", json_string(bj_backend_name(r->runtime)));
+	describe(bj, spec, r->runtime, &data);
+	bj_json_text(&data, "cause", bj_cause_name(r->cause));
 	if (ran) {
-		with(data, "exit_code",
-		     r->exit_code >= 0 ? json_integer(r->exit_code) : json_null());
-		with(data, "duration_ms", json_integer((json_int_t)(r->duration_us / 1000)));
-		with(data, "cpu_ms", json_integer((json_int_t)(r->cpu_us / 1000)));
+		if (r->exit_code >= 0)
+			bj_json_int(&data, "exit_code", r->exit_code);
+		else
+			bj_json_null(&data, "exit_code");
+		bj_json_int(&data, "duration_ms", (int64_t)(r->duration_us / 1000));
+		bj_json_int(&data, "cpu_ms", (int64_t)(r->cpu_us / 1000));
 	} else {
-		with(data, "script_sha256", json_string(r->script_sha256));
+		bj_json_text(&data, "script_sha256", r->script_sha256);
 		/* Never its message: that may quote the script. */
 		for (size_t i = 0; i < r->n_findings; i++)
 			if (r->findings[i].blocks) {
-				with(data, "rule", json_string(r->findings[i].rule));
+				bj_json_text(&data, "rule", r->findings[i].rule);
 				break;
 			}
 		if (r->decision.by)
-			with(data, "by", bj_audit_text(r->decision.by));
+			bj_json_text(&data, "by", r->decision.by);
 	}
-	return bj_audit_append(audit_of(bj), ran ? "run.finish" : "run.refuse", data, err);
+	return note(bj, ran ? "run.finish" : "run.refuse", &data, err);
 }
 
 static bool used_something(const struct bj_result *result)
@@ -213,21 +231,23 @@ int bj_ledger_end(struct belljar *bj, const struct bj_spec *spec, const struct b
 int bj_ledger_fallback(struct belljar *bj, const struct bj_spec *spec, enum bj_backend_id to,
 		       const char *reason, struct bj_err *err)
 {
-	return bj_audit_append(
-		audit_of(bj), "run.fallback",
-		with(with(describe(bj, spec), "to", json_string(bj_backend_name(to))), "reason",
-		     bj_audit_text(reason)),
-		err);
+	AUTO_BUF struct bj_buf data = { 0 };
+
+	describe(bj, spec, spec->backend, &data);
+	bj_json_text(&data, "to", bj_backend_name(to));
+	bj_json_text(&data, "reason", reason);
+	return note(bj, "run.fallback", &data, err);
 }
 
 int bj_ledger_ask(struct belljar *bj, const struct bj_spec *spec, const struct bj_result *result,
 		  struct bj_err *err)
 {
-	return bj_audit_append(
-		audit_of(bj), "approval.ask",
-		with(with(describe(bj, spec), "script_sha256", json_string(result->script_sha256)),
-		     "risk", json_string(bj_risk_name(result->effective_risk))),
-		err);
+	AUTO_BUF struct bj_buf data = { 0 };
+
+	describe(bj, spec, spec->backend, &data);
+	bj_json_text(&data, "script_sha256", result->script_sha256);
+	bj_json_text(&data, "risk", bj_risk_name(result->effective_risk));
+	return note(bj, "approval.ask", &data, err);
 }
 
 int bj_ledger_decide(struct belljar *bj, const char *id, bool approve, const char *by,

@@ -276,7 +276,7 @@ static int write_both(struct bj_audit *a, const struct bj_audit_head *next, stru
 	return 0;
 }
 
-static int add_line(struct bj_audit *a, const char *kind, const json_t *data, struct bj_err *err)
+static int add_line(struct bj_audit *a, const char *kind, const char *data, struct bj_err *err)
 {
 	AUTO_BUF struct bj_buf text = { 0 };
 	struct bj_audit_head next = { .file = a->head.file,
@@ -297,18 +297,26 @@ static int add_line(struct bj_audit *a, const char *kind, const json_t *data, st
 	return write_both(a, &next, err);
 }
 
-static int append(struct bj_audit *a, const char *kind, const json_t *data, struct bj_err *err)
+/* Say what is wrong with the log before anything else is said. */
+static int add_broken(struct bj_audit *a, struct bj_err *err)
+{
+	char why[160];
+
+	snprintf(why, sizeof(why), "{\"why\":\"%s\"}", a->broken);
+
+	const int r = add_line(a, "audit.broken", why, err);
+
+	if (r == 0)
+		a->broken = NULL;
+	return r;
+}
+
+static int append(struct bj_audit *a, const char *kind, const char *data, struct bj_err *err)
 {
 	int r = settle(a, err);
 
-	if (r == 0 && a->broken) {
-		json_t *why = json_pack("{s:s}", "why", a->broken);
-
-		r = add_line(a, "audit.broken", why, err);
-		json_decref(why);
-		if (r == 0)
-			a->broken = NULL;
-	}
+	if (r == 0 && a->broken)
+		r = add_broken(a, err);
 	if (r == 0)
 		r = add_line(a, kind, data, err);
 	if (r == 0 && a->sync == BJ_AUDIT_ALWAYS &&
@@ -327,17 +335,21 @@ json_t *bj_audit_text(const char *text)
 
 int bj_audit_append(struct bj_audit *a, const char *kind, json_t *data_take, struct bj_err *err)
 {
+	AUTO_FREE char *text = data_take ? json_dumps(data_take, JSON_COMPACT) : NULL;
+
+	json_decref(data_take);
+	if (!a || text)
+		return bj_audit_append_text(a, kind, text, err);
+	a->errors++;
+	return bj_err_set(err, BJ_E_INVALID, 0, "nothing can be said of %s in the audit log", kind);
+}
+
+int bj_audit_append_text(struct bj_audit *a, const char *kind, const char *data, struct bj_err *err)
+{
 	int r;
 
-	if (!a) {
-		json_decref(data_take);
+	if (!a)
 		return 0;
-	}
-	if (!data_take) {
-		a->errors++;
-		return bj_err_set(err, BJ_E_INVALID, 0,
-				  "nothing can be said of %s in the audit log", kind);
-	}
 	pthread_mutex_lock(&a->lock);
 	do
 		r = flock(a->lock_fd, LOCK_EX);
@@ -345,7 +357,7 @@ int bj_audit_append(struct bj_audit *a, const char *kind, json_t *data_take, str
 	if (r < 0)
 		r = bj_err_set(err, BJ_E_SYSTEM, errno, "cannot lock the audit log");
 	else
-		r = append(a, kind, data_take, err);
+		r = append(a, kind, data, err);
 	flock(a->lock_fd, LOCK_UN);
 	if (r == 0 && !a->dirty && a->has_flusher) {
 		a->dirty = true;
@@ -355,7 +367,6 @@ int bj_audit_append(struct bj_audit *a, const char *kind, json_t *data_take, str
 	if (r < 0)
 		a->errors++;
 	pthread_mutex_unlock(&a->lock);
-	json_decref(data_take);
 	return r;
 }
 

@@ -34,6 +34,10 @@ int bj_audit_background(struct bj_audit *audit, struct bj_err *err); /* NULL is 
 int bj_audit_append(struct bj_audit *audit, const char *kind, json_t *data_take,
 		    struct bj_err *err);
 
+/* The same with the text of an object, for what is written with every run. */
+int bj_audit_append_text(struct bj_audit *audit, const char *kind, const char *data,
+			 struct bj_err *err);
+
 /* @text, which may come from anywhere, as a value in the data of a line: bytes that are no text are
  * replaced. NULL: it is NULL. */
 json_t *bj_audit_text(const char *text);

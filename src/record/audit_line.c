@@ -69,21 +69,34 @@ static json_t *clip(const json_t *value)
 	return copy;
 }
 
-/* The data as text; cut when it would make the line too long. */
-static char *data_text(const json_t *data)
+static bool is_plain(const char *text, size_t size)
+{
+	for (size_t i = 0; i < size; i++)
+		if ((unsigned char)text[i] >= 0x80)
+			return false;
+	return true;
+}
+
+/* The data as it goes into a line: ASCII only, and cut when it would make the line too long. */
+static char *data_text(const char *data)
 {
 	const size_t flags = JSON_COMPACT | JSON_ENSURE_ASCII;
-	const size_t room = BJ_AUDIT_LINE_MAX - 512;
-	char *text = data ? json_dumps(data, flags) : strdup("{}");
+	const size_t room = BJ_AUDIT_LINE_MAX - 512, size = strlen(data);
 
-	if (!text || strlen(text) <= room)
-		return text;
-	free(text);
+	if (size <= room && is_plain(data, size))
+		return strdup(data);
 
-	json_t *clipped = clip(data);
+	json_t *value = json_loads(data, 0, NULL);
+	char *text = value ? json_dumps(value, flags) : NULL;
 
-	text = json_dumps(clipped, flags);
-	json_decref(clipped);
+	if (text && strlen(text) > room) {
+		json_t *clipped = clip(value);
+
+		free(text);
+		text = json_dumps(clipped, flags);
+		json_decref(clipped);
+	}
+	json_decref(value);
 	if (!text || strlen(text) <= room)
 		return text;
 	free(text);
@@ -99,7 +112,7 @@ static void sign(const struct bj_audit_key *key, const char *text, size_t size, 
 }
 
 int bj_audit_line_make(const struct bj_audit_key *key, uint64_t seq, const char prev[BJ_AUDIT_HASH],
-		       const char *kind, const json_t *data, struct bj_buf *ret,
+		       const char *kind, const char *data, struct bj_buf *ret,
 		       char hash[BJ_AUDIT_HASH], struct bj_err *err)
 {
 	AUTO_BUF struct bj_buf buf = { 0 };

@@ -34,9 +34,10 @@ struct bj_audit_line {
 	json_t *root; /* owned */
 };
 
-/* Make the line that follows @prev: its text without the line's end in @ret, its hash in @hash. */
+/* Make the line that follows @prev, with the JSON object @data: its text without the line's end in
+ * @ret, its hash in @hash. */
 int bj_audit_line_make(const struct bj_audit_key *key, uint64_t seq, const char prev[BJ_AUDIT_HASH],
-		       const char *kind, const json_t *data, struct bj_buf *ret,
+		       const char *kind, const char *data, struct bj_buf *ret,
 		       char hash[BJ_AUDIT_HASH], struct bj_err *err);
 
 /* Read a line of @size bytes. -BJ_E_DENIED: the signature does not fit. The caller ends *@ret

@@ -104,7 +104,13 @@ static int add(struct bj_office *office, const struct line *line, struct bj_err 
 	if (r < 0)
 		return r;
 	snprintf(tenant.name, sizeof(tenant.name), "%s", line->name);
-	return note(office, "tenant.add", line->name, bj_tenant_json(&tenant), err);
+	r = note(office, "tenant.add", line->name, bj_tenant_json(&tenant), err);
+	if (r < 0) {
+		struct bj_err ignored;
+
+		bj_tenant_remove(&office->archive->store, line->name, &ignored);
+	}
+	return r;
 }
 
 static int set(struct bj_office *office, const struct line *line, struct bj_err *err)

@@ -447,6 +447,23 @@ int bj_approval_held(struct bj_archive *ar, const char *id, struct bj_buf *ret, 
 	return r < 0 ? bj_err_set(err, BJ_E_NOT_FOUND, 0, "no run %.32s is held", id) : 0;
 }
 
+int bj_approval_limits(struct bj_archive *ar, const char *id, struct bj_limits *ret,
+		       struct bj_err *err)
+{
+	AUTO_BUF struct bj_buf order = { 0 };
+	struct bj_held held = { .stdin_fd = -1 };
+	int r = bj_approval_held(ar, id, &order, err);
+
+	if (r == 0)
+		r = bj_held_unpack(order.data, order.size, &held, err);
+	if (r == 0)
+		*ret = held.spec.limits;
+	bj_held_done(&held);
+	if (order.data)
+		sodium_memzero(order.data, order.size);
+	return r;
+}
+
 static int claim(const struct bj_record *rec, const char *id)
 {
 	static const char sql[] =

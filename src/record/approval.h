@@ -41,6 +41,10 @@ int bj_approval_claim(const struct bj_record *record, const char *id, struct bj_
 int bj_approval_held(struct bj_archive *archive, const char *id, struct bj_buf *ret,
 		     struct bj_err *err);
 
+/* The limits of a run that is held. */
+int bj_approval_limits(struct bj_archive *archive, const char *id, struct bj_limits *ret,
+		       struct bj_err *err);
+
 /* A run that was approved and not begun; false: there is none. */
 bool bj_approval_next(struct bj_archive *archive, char ret_id[33]);
 

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "engine/ledger.h"
+#include "record/approval.h"
 #include "serve/again.h"
 #include "serve/auth.h"
 #include "serve/order.h"
@@ -22,7 +23,7 @@
 #include <string.h>
 #include <strings.h>
 
-enum { STACK = 512 << 10 };
+enum { STACK = 512 << 10, SOON_S = 60 };
 
 /* One run on its way. */
 struct job {
@@ -169,8 +170,8 @@ static bool within_quota(struct job *job)
 	if (result) {
 		result->retry_after_s = retry_s;
 		bj_metrics_run(&s->metrics, result);
-		/* A flood of refusals is no flood of lines; one that fails is counted. */
-		if (bj_service_may_note(s))
+		/* A flood of refusals is no flood of lines. */
+		if (bj_service_may_note(s, BJ_REFUSED_QUOTA))
 			bj_ledger_end(bj, spec, result, &err);
 	}
 	bj_execution_end(job->x, result, BJ_PROBLEM_FAILED, err.msg);
@@ -196,7 +197,8 @@ static void run(struct job *job)
 	if (s->tracer && !job->trace.begin_ns)
 		bj_trace_begin(&job->trace, NULL);
 	bj_trace_step(&job->trace, "quota");
-	if (!within_quota(job)) {
+	/* What waited has its place already, or is refused on record when it begins. */
+	if (!job->resumed && !within_quota(job)) {
 		if (job->queued)
 			bj_engine_unqueue(job->generation->bj, spec, BJ_CAUSE_QUOTA, job->x->error);
 		bj_runs_ended(s->runs, job->x);
@@ -664,6 +666,7 @@ int bj_execute_resume(struct bj_service *s, const char *id, enum bj_language lan
 	__attribute__((cleanup(job_done))) struct job job = { .service = s,
 							      .order.stdin_fd = -1,
 							      .resumed = true };
+	unsigned int retry_s = 0;
 	int r;
 
 	job.generation = bj_service_enter(s);
@@ -671,24 +674,32 @@ int bj_execute_resume(struct bj_service *s, const char *id, enum bj_language lan
 	if (!job.hangup)
 		return bj_err_set(err, BJ_E_LIMIT, 0, "no runs are taken now; it begins later");
 
+	snprintf(job.caller.tenant, sizeof(job.caller.tenant), "%s", tenant ? tenant : "");
+	snprintf(job.order.spec.id, sizeof(job.order.spec.id), "%s", id);
+	name_caller(&job);
+	r = bj_approval_limits(job.generation->bj->record.archive, id, &job.order.spec.limits, err);
+	if (r == 0)
+		r = bj_ledger_reserve(job.generation->bj, &job.order.spec, &retry_s, err);
+	if (r < 0 && retry_s <= SOON_S)
+		return r;
+
 	const struct bj_run_init init = { .id = id,
 					  .language = language,
 					  .async = true,
 					  .tenant = tenant,
-					  .hangup = job.hangup };
+					  .hangup = job.hangup,
+					  .estimate_micros = bj_ledger_estimate(job.generation->bj,
+										&job.order.spec) };
 
-	snprintf(job.caller.tenant, sizeof(job.caller.tenant), "%s", tenant ? tenant : "");
-
-	if (bj_runs_add(s->runs, &init, &job.x) < 0)
+	if (bj_runs_add(s->runs, &init, &job.x) < 0) {
+		bj_ledger_release(job.generation->bj, &job.order.spec);
 		return bj_err_set(err, BJ_E_SYSTEM, 0, "no memory for the run");
+	}
 
-	struct bj_execution *x = job.x;
-
-	memcpy(job.order.spec.id, x->id, sizeof(job.order.spec.id));
-	r = start_aside(&job);
-	if (r < 0) {
-		bj_execution_end(x, NULL, BJ_PROBLEM_FAILED, "cannot start a thread");
-		bj_runs_ended(s->runs, x);
+	if (start_aside(&job) < 0) {
+		bj_ledger_release(job.generation->bj, &job.order.spec);
+		bj_execution_end(job.x, NULL, BJ_PROBLEM_FAILED, "cannot start a thread");
+		bj_runs_ended(s->runs, job.x);
 		return bj_err_set(err, BJ_E_LIMIT, 0, "cannot start a thread; it begins later");
 	}
 	return 0;

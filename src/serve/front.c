@@ -139,6 +139,7 @@ static bool handle_message(struct front *f)
 	if (r > 0 && msg.kind == BJ_CHANNEL_STOP) {
 		bj_http_quiesce(&f->http);
 		bj_service_stop(&f->service, msg.grace_ms);
+		bj_service_note_unwritten(&f->service);
 		if (f->archive)
 			bj_audit_append(f->archive->audit, "service.stop", json_object(), NULL);
 		return false;

@@ -227,10 +227,15 @@ static int put_tenant(struct bj_service *s, struct bj_store *store, const struct
 		r = read_tenant(body, tenant, err);
 	if (r == 0 && made)
 		r = bj_tenant_add(store, name, &tenant->quota, err);
-	if (r == 0)
+	if (r == 0) {
+		struct bj_err ignored;
+
 		r = note(s, req, made ? "tenant.add" : "tenant.set",
 			 json_pack("{s:s, s:o}", "tenant", name, "set", bj_tenant_json(tenant)),
 			 err);
+		if (r < 0 && made)
+			bj_tenant_remove(store, name, &ignored);
+	}
 	if (r == 0)
 		r = bj_tenant_set(store, tenant, err);
 	return r < 0 ? r : made;

@@ -433,6 +433,7 @@ void bj_service_tend(struct bj_service *s)
 	if (!g)
 		return;
 	s->tended = now;
+	bj_service_note_unwritten(s);
 	if (g->bj->record.archive) {
 		sweep(s, g, now);
 		count_expired(s, bj_approval_expire(&g->bj->record, &err));

@@ -15,7 +15,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define NOTE_NS UINT64_C(1000000000)
+#define NOTE_NS    UINT64_C(1000000000)
+#define NOTE_BURST 20
 
 int bj_service_init(struct bj_service *s, struct bj_err *err)
 {
@@ -205,13 +206,45 @@ void bj_service_gauges(struct bj_service *s, struct bj_gauges *gauges)
 	pthread_mutex_unlock(&s->lock);
 }
 
-bool bj_service_may_note(struct bj_service *s)
+bool bj_service_may_note(struct bj_service *s, enum bj_refusal kind)
 {
 	const uint64_t now = bj_clock_now();
-	unsigned long long last = s->refusal_noted;
 
-	return now - last >= NOTE_NS &&
-	       atomic_compare_exchange_strong(&s->refusal_noted, &last, now);
+	pthread_mutex_lock(&s->lock);
+
+	uint64_t *full = &s->refusals[kind].full_ns;
+	const uint64_t next = (*full > now ? *full : now) + NOTE_NS;
+	const bool may = next <= now + NOTE_BURST * NOTE_NS;
+
+	if (may)
+		*full = next;
+	else
+		s->refusals[kind].unwritten++;
+	pthread_mutex_unlock(&s->lock);
+	return may;
+}
+
+void bj_service_note_unwritten(struct bj_service *s)
+{
+	static const char *const kinds[] = { [BJ_REFUSED_KEY] = "key.refuse",
+					     [BJ_REFUSED_ACCESS] = "access.refuse",
+					     [BJ_REFUSED_QUOTA] = "run.refuse" };
+
+	for (int i = 0; s->archive && i < BJ_REFUSALS; i++) {
+		pthread_mutex_lock(&s->lock);
+
+		const uint64_t n = s->refusals[i].unwritten;
+
+		s->refusals[i].unwritten = 0;
+		pthread_mutex_unlock(&s->lock);
+		if (n == 0 ||
+		    bj_audit_append(s->archive->audit, kinds[i],
+				    json_pack("{s:I}", "unwritten", (json_int_t)n), NULL) == 0)
+			continue;
+		pthread_mutex_lock(&s->lock);
+		s->refusals[i].unwritten += n; /* the next time, then */
+		pthread_mutex_unlock(&s->lock);
+	}
 }
 
 void bj_service_note_key(struct bj_service *s, const struct bj_caller *caller,
@@ -227,7 +260,7 @@ void bj_service_note_key(struct bj_service *s, const struct bj_caller *caller,
 					      caller->tenant[0] ? caller->tenant : NULL, "actor",
 					      bj_audit_text(caller->name[0] ? caller->name : NULL)),
 				    &failed);
-	else if (!caller && bj_service_may_note(s))
+	else if (!caller && bj_service_may_note(s, BJ_REFUSED_KEY))
 		r = bj_audit_append(audit, "key.refuse",
 				    json_pack("{s:o}", "why", bj_audit_text(err->msg)), &failed);
 	if (r < 0)
@@ -239,7 +272,7 @@ void bj_service_note_refusal(struct bj_service *s, const struct bj_caller *calle
 {
 	struct bj_err err = { 0 };
 
-	if (!s->archive || !caller || !bj_service_may_note(s))
+	if (!s->archive || !caller || !bj_service_may_note(s, BJ_REFUSED_ACCESS))
 		return;
 	if (bj_audit_append(s->archive->audit, "access.refuse",
 			    json_pack("{s:s, s:s, s:s*, s:s*, s:o*}", "method", method, "route",

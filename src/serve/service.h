@@ -19,6 +19,9 @@ struct bj_generation {
 	unsigned int refs; /* guarded by the service's lock */
 };
 
+/* What somebody was refused, as far as it has lines of its own in the audit log. */
+enum bj_refusal { BJ_REFUSED_KEY, BJ_REFUSED_ACCESS, BJ_REFUSED_QUOTA, BJ_REFUSALS };
+
 struct bj_service {
 	struct bj_feed *feed;
 	struct bj_runs *runs;
@@ -27,15 +30,18 @@ struct bj_service {
 	struct bj_metrics metrics;
 	struct bj_mcp_door *mcp;
 	uint64_t started_unix_ms;
-	struct bj_tracer *tracer;    /* NULL: nobody collects traces */
-	struct bj_archive *archive;  /* borrowed; NULL: runs are not recorded */
-	atomic_ullong refusal_noted; /* monotonic ns, of the last line about a key or quota */
+	struct bj_tracer *tracer;   /* NULL: nobody collects traces */
+	struct bj_archive *archive; /* borrowed; NULL: runs are not recorded */
 	uint64_t tended; /* when the records were last looked after; for that thread alone */
 	uint64_t swept;  /* and their folders; 0: not yet */
 
 	pthread_mutex_t lock;
 	unsigned int fronts, launchers; /* that the keeper replaced since they died */
 	struct bj_generation *current;  /* NULL: none yet */
+	struct {
+		uint64_t full_ns; /* monotonic: when a whole burst may be written again */
+		uint64_t unwritten;
+	} refusals[BJ_REFUSALS];
 	bool stopping;
 	unsigned int busy; /* threads that run scripts aside of connections */
 	pthread_cond_t idle;
@@ -64,8 +70,12 @@ void bj_service_handle(struct bj_service *service, const struct bj_request *requ
 /* The route @i (from 1) of the table, for labels and tests; false past its end. */
 bool bj_service_route(unsigned int i, const char **ret_method, const char **ret_path);
 
-/* Whether another line about something refused may be written now: one a second is enough. */
-bool bj_service_may_note(struct bj_service *service);
+/* Whether another line about a refusal of this kind may be written now: a few at once, then one a
+ * second. One that may not is counted. */
+bool bj_service_may_note(struct bj_service *service, enum bj_refusal kind);
+
+/* Write down how many had no line of their own. */
+void bj_service_note_unwritten(struct bj_service *service);
 
 /* Write down that @caller's key is used, or, with NULL, that a key was refused for the reason in
  * @err. Not every time: a flood must not fill the disk. */
@@ -100,7 +110,7 @@ int bj_execute_spec(struct bj_service *service, struct bj_generation *generation
 		    struct bj_spec *spec, struct bj_result **ret, struct bj_err *err);
 
 /* Begin the run @id, which waited and was approved, aside of this thread. @tenant: whose it is;
- * NULL: nobody's. */
+ * NULL: nobody's. One that is over its tenant's quota only for a moment begins later. */
 int bj_execute_resume(struct bj_service *service, const char *id, enum bj_language language,
 		      const char *tenant, struct bj_err *err);
 

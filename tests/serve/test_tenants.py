@@ -278,3 +278,82 @@ def test_fair_shares(office):
     assert mean >= 10
     for name in names:
         assert abs(done[name] - mean) <= 0.2 * mean, done
+
+
+def test_no_refusal_goes_unsaid(office):
+    """AUDIT: a flood has few lines and hides nothing: those without a line are counted, each kind by itself."""
+    office.cli("tenant", "add", "flood", "runs_per_minute=1")
+    key = office.key("flood", "run")
+    assert office.run(key).status == 200
+
+    def said(kind):
+        rows = [row for row in office.lines(kind) if "unwritten" in row or row.get("tenant") == "flood"]
+        return len(rows), sum(row.get("unwritten", 1) for row in rows)
+
+    def wait_for(kind, count):
+        until = time.monotonic() + 30
+        while said(kind)[1] < count and time.monotonic() < until:
+            time.sleep(0.1)
+        return said(kind)
+
+    for _ in range(60):
+        assert office.run(key).status == 429
+    lines, refused = wait_for("run.refuse", 60)
+    assert refused == 60 and lines < 60
+    assert office.ask("GET", "/v1/tenants", key).status == 403
+    assert [row["route"] for row in office.lines("access.refuse") if row.get("tenant") == "flood"] == ["/v1/tenants"]
+
+
+ASKS = """
+log_level: info
+state_dir: %s/state
+approval: {rules: [ask tenant=asks, allow]}
+price: {run: 100, cpu_second: 1000000}
+serve: {listen: "127.0.0.1:%d", api_key: "a-master-key-of-the-tests"}
+"""
+
+
+@pytest.fixture
+def asking(tmp_path):
+    from serving import Service
+    tmp_path.chmod(0o755)
+    port = free_port()
+    service = Service(config=ASKS % (tmp_path, port)).ready()
+    yield Office(service, port)
+    service.stop()
+
+
+def state_of(office, run, until, seconds=60):
+    """The run, once its state is one of @until."""
+    end = time.monotonic() + seconds
+    while True:
+        got = office.ask("GET", f"/v1/executions/{run}", MASTER).json
+        if got["state"] in until or time.monotonic() > end:
+            return got
+        time.sleep(0.05)
+
+
+def test_what_was_approved_is_held_against_the_quota_when_it_begins(asking):
+    """TENANT, APPROVE: what a run may use counts in full, also of one that waited."""
+    asking.cli("tenant", "add", "asks", "cpu_seconds=1000")
+    key = asking.key("asks", "run,read")
+    waits = asking.run(key, timeout=20).json
+    assert waits["state"] == "pending" and waits["cost_estimate"] > 0
+    asking.cli("tenant", "set", "asks", "cpu_seconds=15")
+    assert asking.ask("POST", f"/v1/executions/{waits['id']}/approve", MASTER, {}).status == 200
+    got = state_of(asking, waits["id"], ("finished",))
+    assert (got["state"], got["cause"], got["cost_estimate"]) == ("finished", "quota", waits["cost_estimate"])
+    assert json.loads(asking.cli("show", "--json", waits["id"]))["cause"] == "quota"
+    assert [row["cause"] for row in asking.lines("run.refuse")] == ["quota"]
+
+
+def test_what_was_approved_waits_for_its_turn(asking):
+    """A tenant that is busy only for now does not lose what a person approved."""
+    asking.cli("tenant", "add", "asks", "concurrency=1")
+    key = asking.key("asks", "run,read")
+    runs = [asking.run(key, script).json["id"] for script in ("import time; time.sleep(3)", "print(1)")]
+    for run in runs:
+        assert asking.ask("POST", f"/v1/executions/{run}/approve", MASTER, {}).status == 200
+    got = [state_of(asking, run, ("finished",)) for run in runs]
+    assert [(x["state"], x["cause"]) for x in got] == [("finished", "exited")] * 2
+    assert got[1]["started_ms"] >= got[0]["ended_ms"]

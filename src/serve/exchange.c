@@ -5,6 +5,21 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+
+bool bj_request_has(const struct bj_request *req, const char *name, const char *word)
+{
+	const char *p = req->header(req->ctx, name);
+	const size_t len = strlen(word);
+
+	while (p && *p) {
+		p += strspn(p, " \t,");
+		if (strncasecmp(p, word, len) == 0 && strchr(" \t,;", p[len]))
+			return true;
+		p += strcspn(p, ",");
+	}
+	return false;
+}
 
 void bj_answer_take(struct bj_answer *answer, unsigned int status, const char *type,
 		    char *body_take)

@@ -50,6 +50,9 @@ struct bj_answer {
 	size_t n_headers;
 };
 
+/* Whether the comma-separated header @name holds the word @word. */
+bool bj_request_has(const struct bj_request *request, const char *name, const char *word);
+
 /* Answer with @body (taken; NULL: no memory, which becomes a 500). */
 void bj_answer_take(struct bj_answer *answer, unsigned int status, const char *type,
 		    char *body_take);

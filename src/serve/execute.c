@@ -21,7 +21,6 @@
 #include <errno.h>
 #include <sodium.h>
 #include <string.h>
-#include <strings.h>
 
 enum { STACK = 512 << 10, SOON_S = 60 };
 
@@ -174,7 +173,7 @@ static bool within_quota(struct job *job)
 		if (bj_service_may_note(s, BJ_REFUSED_QUOTA))
 			bj_ledger_end(bj, spec, result, &err);
 	}
-	bj_execution_end(job->x, result, BJ_PROBLEM_FAILED, err.msg);
+	bj_execution_end(job->x, result, problem_of(&err), err.msg);
 	if (job->ret)
 		*job->ret = result;
 	else
@@ -331,33 +330,18 @@ static void answer_ended(struct bj_execution *x, struct bj_answer *answer)
 
 enum mode { SYNC, ASYNC, STREAM };
 
-/* Whether the comma-separated header @name holds the word @word. */
-static bool header_has(const struct bj_request *req, const char *name, const char *word)
-{
-	const char *p = req->header(req->ctx, name);
-	const size_t len = strlen(word);
-
-	while (p && *p) {
-		p += strspn(p, " \t,");
-		if (strncasecmp(p, word, len) == 0 && strchr(" \t,;", p[len]))
-			return true;
-		p += strcspn(p, ",");
-	}
-	return false;
-}
-
 static enum mode mode_of(const struct bj_request *req)
 {
-	if (header_has(req, "Prefer", "respond-async"))
+	if (bj_request_has(req, "Prefer", "respond-async"))
 		return ASYNC;
-	return header_has(req, "Accept", BJ_TYPE_EVENTS) ? STREAM : SYNC;
+	return bj_request_has(req, "Accept", BJ_TYPE_EVENTS) ? STREAM : SYNC;
 }
 
 static bool is_json(const struct bj_request *req)
 {
 	const char *type = req->header(req->ctx, "Content-Type");
 
-	return !type || header_has(req, "Content-Type", BJ_TYPE_JSON);
+	return !type || bj_request_has(req, "Content-Type", BJ_TYPE_JSON);
 }
 
 /* Through which door it came. An agent that shares the owner's socket says so by its name, and is

@@ -86,36 +86,21 @@ bool bj_mcp_rules_host(struct bj_mcp_rules *rules, const struct bj_request *req)
 
 /* --- media types ------------------------------------------------------------------------------ */
 
-/* Whether the comma-separated header @name holds @word, parameters aside. */
-static bool header_has(const struct bj_request *req, const char *name, const char *word)
-{
-	const char *p = req->header(req->ctx, name);
-	const size_t len = strlen(word);
-
-	while (p && *p) {
-		p += strspn(p, " \t,");
-		if (strncasecmp(p, word, len) == 0 && (p[len] == '\0' || strchr(" \t,;", p[len])))
-			return true;
-		p += strcspn(p, ",");
-	}
-	return false;
-}
-
 bool bj_mcp_rules_wants_events(const struct bj_request *req)
 {
-	return header_has(req, "Accept", BJ_TYPE_EVENTS) || header_has(req, "Accept", "*/*") ||
-	       header_has(req, "Accept", "text/*");
+	return bj_request_has(req, "Accept", BJ_TYPE_EVENTS) ||
+	       bj_request_has(req, "Accept", "*/*") || bj_request_has(req, "Accept", "text/*");
 }
 
 bool bj_mcp_rules_post(const struct bj_request *req, struct bj_rpc_error *error)
 {
-	if (!header_has(req, "Content-Type", BJ_TYPE_JSON)) {
+	if (!bj_request_has(req, "Content-Type", BJ_TYPE_JSON)) {
 		bj_rpc_fail(error, BJ_RPC_INVALID, "send application/json");
 		return false;
 	}
 	if (!bj_mcp_rules_wants_events(req) ||
-	    !(header_has(req, "Accept", BJ_TYPE_JSON) || header_has(req, "Accept", "*/*") ||
-	      header_has(req, "Accept", "application/*"))) {
+	    !(bj_request_has(req, "Accept", BJ_TYPE_JSON) || bj_request_has(req, "Accept", "*/*") ||
+	      bj_request_has(req, "Accept", "application/*"))) {
 		bj_rpc_fail(error, BJ_RPC_BUSY,
 			    "accept both application/json and text/event-stream");
 		return false;

@@ -407,3 +407,18 @@ def test_a_service_on_a_full_disk(tiny):
     rows = {r["id"] for r in place.history("--limit", "500")}
     assert set(good) <= rows
     assert not [f for f in place.artifacts() if f.startswith(".")]
+
+
+def test_a_tenant_on_a_full_disk(tiny):
+    """What cannot be reserved does not run, and can be sent again: 503, not a failure of the service."""
+    place, top = tiny
+    assert place.cli("tenant", "add", "t", "concurrency=4").returncode == 0
+    head = {"Authorization": "Bearer " + place.cli("key", "add", "--tenant", "t", "--role", "run").stdout.strip()}
+    service = place.serve("approval: {rules: [allow]}\n")
+    assert service.run("print(1)", headers=head).status == 200
+    fill_up(top)
+    answers = [service.run("print(2)", headers=head) for _ in range(20)]
+    assert {a.status for a in answers} <= {200, 503} and answers[-1].status == 503, [a.status for a in answers]
+    assert "Retry-After" in answers[-1].headers
+    (top / "ballast").unlink()
+    assert service.run("print(3)", headers=head).status == 200

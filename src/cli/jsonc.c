@@ -234,6 +234,20 @@ static bool is_ours(const char *text, size_t at, size_t end, const char *lines)
 	return false;
 }
 
+/* Whether the line [at, end) is a header and nothing else. */
+static bool is_header(const char *text, size_t at, size_t end)
+{
+	size_t last = at;
+
+	for (size_t i = at; i < end && text[i] != '#'; i++) {
+		if (text[i] == '"')
+			i = skip_string(text, end, i) - 1;
+		if (!strchr(" \t\r\n", text[i]))
+			last = i;
+	}
+	return last > at && text[last] == ']';
+}
+
 /* A line that is no header, key, comment, value that goes on, or blank shows a broken file. */
 static int check_toml(const char *text, size_t size, struct bj_err *err)
 {
@@ -248,7 +262,7 @@ static int check_toml(const char *text, size_t size, struct bj_err *err)
 		number++;
 		if (blank_line)
 			continue;
-		if (header ? !memchr(text + first, ']', end - first)
+		if (header ? !is_header(text, first, end)
 			   : open == 0 && !memchr(text + first, '=', end - first))
 			return bj_err_set(err, BJ_E_INVALID, 0,
 					  "line %d is not TOML; nothing was changed, mend it first",
@@ -298,6 +312,7 @@ int bj_toml_put(const char *text, size_t size, const char *section, const char *
 			      size ? "\n" : "", header.data, lines);
 	} else {
 		bj_buf_add(ret, text, table.at);
+		bj_buf_puts(ret, text[table.at - 1] == '\n' ? "" : "\n");
 		bj_buf_puts(ret, lines);
 		for (size_t at = table.at; at < table.end; at = line_end(text, size, at))
 			if (!is_ours(text, at, line_end(text, size, at), lines))

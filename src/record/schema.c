@@ -74,7 +74,8 @@ const char *const bj_schema[] = {
 	"CREATE INDEX approvals_request ON approvals (request_key) WHERE request_key IS NOT NULL;",
 
 	/* How far the journal is in here. */
-	"CREATE TABLE journal (one INTEGER PRIMARY KEY CHECK (one = 1), mark TEXT NOT NULL, place"
-	" INTEGER NOT NULL);",
+	"CREATE TABLE journal ("
+	" one INTEGER PRIMARY KEY CHECK (one = 1), mark TEXT NOT NULL,"
+	" place INTEGER NOT NULL);",
 };
 const size_t bj_schema_steps = BJ_ARRAY_SIZE(bj_schema);

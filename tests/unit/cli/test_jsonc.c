@@ -101,11 +101,15 @@ static void toml_keeps_the_rest(void **state)
 		"[mcp_servers.belljar]\ncommand = \"old\"\n# note\nenv = { A = \"1\" }\n[z]\n",
 		"[mcp_servers.belljar]\ncommand = \"b\"\nargs = [\"mcp\"]\n# note\nenv = { A "
 		"= \"1\" }\n[z]\n");
+	/* A last line without an end stays a line of its own. */
+	toml_goes_into("[mcp_servers.belljar] # \"mine\"",
+		       "[mcp_servers.belljar] # \"mine\"\ncommand = \"b\"\nargs = [\"mcp\"]\n");
 }
 
 static void broken_toml_is_refused(void **state)
 {
-	static const char *const bad[] = { "nonsense\n", "[open\n", "a = [1,\n" };
+	static const char *const bad[] = { "nonsense\n", "[open\n", "a = [1,\n",
+					   "[mcp_servers.belljar]= =", "[a] b = 1\n" };
 
 	(void)state;
 	for (size_t i = 0; i < BJ_ARRAY_SIZE(bad); i++) {

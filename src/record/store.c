@@ -64,7 +64,8 @@ static const char *const STATEMENTS[] = {
 		      " artifact_bytes = artifact_bytes + excluded.artifact_bytes,"
 		      " cost_micros = cost_micros + excluded.cost_micros",
 	[BJ_ST_PLACE] = "SELECT mark, place FROM journal",
-	[BJ_ST_MOVE] = "INSERT INTO journal VALUES (1, ?1, ?2) ON CONFLICT (one) DO UPDATE SET"
+	[BJ_ST_MOVE] = "INSERT INTO journal VALUES (1, ?1, ?2)"
+		       " ON CONFLICT (one) DO UPDATE SET"
 		       " mark = excluded.mark, place = excluded.place",
 };
 _Static_assert(BJ_ARRAY_SIZE(STATEMENTS) == BJ_ST_COUNT, "one text for each statement");

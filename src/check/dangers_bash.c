@@ -63,6 +63,38 @@ static void match_hidden_name(const struct bj_sh_pass *p, const struct bj_sh_com
 		special(p, "glob-command", c->node);
 }
 
+/* $c, where c=$(echo ... | base64 -d). */
+static void match_hidden_variable(const struct bj_sh_pass *p, const struct bj_sh_command *c)
+{
+	const size_t len = strlen(c->name);
+
+	if (len < 3 || c->name[0] != BJ_MARK_KNOWN || c->name[len - 1] != BJ_MARK_KNOWN)
+		return;
+
+	const struct bj_sh_variable *v = bj_sh_variable(p->sh, c->name + 1, len - 2);
+
+	if (v && v->hidden)
+		special(p, "hidden-command", c->node);
+}
+
+/* bash <&3: what runs comes from a descriptor. */
+static void match_descriptor(const struct bj_sh_pass *p, const struct bj_sh_command *c)
+{
+	const struct bj_node *nodes = p->tree->nodes;
+
+	if (nodes[nodes[c->node].parent].kind != SH_REDIRECTED_STATEMENT ||
+	    !bj_danger_globs("sh|bash|dash|zsh|ksh|ash", c->name, strlen(c->name)))
+		return;
+	for (uint32_t r = nodes[c->node].next; r; r = nodes[r].next) {
+		const char *s = p->tree->text + nodes[r].start;
+
+		s += nodes[r].end - nodes[r].start > 2 && *s == '0';
+		if (nodes[r].kind == SH_FILE_REDIRECT && nodes[r].end - nodes[r].start > 2 &&
+		    !memcmp(s, "<&", 2) && s[2] >= '3' && s[2] <= '9')
+			special(p, "shell-descriptor", c->node);
+	}
+}
+
 static bool some_word_fits(const struct bj_danger_use *use, const char *globs)
 {
 	const struct bj_sh_pass *p = use->ctx;
@@ -81,6 +113,8 @@ static void match_command(const struct bj_sh_pass *p, const struct bj_sh_command
 	match_keys(p, BJ_ON_COMMAND, c->name, c, c->node);
 	match_globs(p, BJ_ON_COMMAND, c->name, strlen(c->name), c, c->node);
 	match_hidden_name(p, c);
+	match_hidden_variable(p, c);
+	match_descriptor(p, c);
 	if (c->privileged)
 		special(p, "privilege", c->node);
 	if (bj_danger_globs("/tmp/*|/var/tmp/*|/dev/shm/*", c->path, strlen(c->path)))

@@ -46,6 +46,42 @@ static bool is_literal(const struct python *p, uint32_t node)
 	}
 }
 
+#define SOURCE_MAX 512 /* bytes of an argument that are compared as they are written */
+
+static bool fits_source(const struct python *p, uint32_t node, const char *globs)
+{
+	const struct bj_node *n = &p->tree->nodes[node];
+	const size_t len = n->end - n->start;
+
+	return bj_danger_globs(globs, p->tree->text + n->start,
+			       len < SOURCE_MAX ? len : SOURCE_MAX);
+}
+
+/* Whether @node is a constant, be it one that is too long to follow. */
+static bool is_constant(const struct python *p, uint32_t node)
+{
+	const struct bj_py_set *set = bj_py_set(p->py, node);
+
+	for (uint32_t i = 0; i < set->n; i++)
+		if (set->v[i].kind == BJ_PY_LONG && !set->v[i].boxed)
+			return true;
+	return is_literal(p, node) || bj_py_const(p->py, node);
+}
+
+/* A name that @node may be, or that is anywhere inside it. */
+static bool holds_name(const struct python *p, uint32_t node, const char *globs)
+{
+	const struct bj_py_set *set = bj_py_set(p->py, node);
+
+	for (uint32_t i = 0; i < set->n; i++) {
+		const struct bj_py_text *name = bj_py_text(p->py, set->v[i].ref);
+
+		if (set->v[i].kind == BJ_PY_NAME && bj_danger_globs(globs, name->s, name->len))
+			return true;
+	}
+	return false;
+}
+
 static bool fits_name(const struct python *p, uint32_t node, const char *globs)
 {
 	const struct bj_py_set *set = bj_py_set(p->py, node);
@@ -119,6 +155,8 @@ static bool holds(const struct python *p, uint32_t call, const char *condition)
 		return !node;
 	if (!strcmp(op, "is false"))
 		return !node || is_false(p, node);
+	if (!strncmp(op, "is not text ", 12))
+		return !node || !fits_source(p, node, op + 12);
 	if (!strncmp(op, "is not like ", 12))
 		return !node || !fits_text(p, node, op + 12);
 	if (!node)
@@ -130,7 +168,11 @@ static bool holds(const struct python *p, uint32_t call, const char *condition)
 	if (!strcmp(op, "is constant"))
 		return is_literal(p, node) || bj_py_const(p->py, node);
 	if (!strncmp(op, "is text ", 8))
-		return node_is(p->tree, node, op + 8);
+		return fits_source(p, node, op + 8);
+	if (!strcmp(op, "is data"))
+		return !is_constant(p, node);
+	if (!strncmp(op, "holds ", 6))
+		return holds_name(p, node, op + 6);
 	if (!strncmp(op, "is like ", 8))
 		return fits_text(p, node, op + 8);
 	if (!strncmp(op, "is name ", 8))
@@ -344,6 +386,10 @@ static void match_import(const struct python *p, uint32_t node)
 
 static void match_read(const struct python *p, uint32_t node)
 {
+	/* Who compares with a setting does not choose it. */
+	if (p->tree->nodes[p->tree->nodes[node].parent].kind == PY_COMPARISON_OPERATOR &&
+	    fits_name(p, node, "ssl.*|OpenSSL.*"))
+		return;
 	match_set(p, bj_py_set(p->py, node), BJ_ON_READ, 0, node);
 }
 
@@ -356,11 +402,12 @@ static void match_target(const struct python *p, uint32_t object, const char *pa
 	char name[BJ_PY_TEXT_MAX];
 
 	for (uint32_t i = 0; i < set->n || i == 0; i++) {
-		if (set->n && (set->v[i].kind != BJ_PY_NAME || set->v[i].boxed))
+		if (set->n && set->v[i].boxed)
 			continue;
 
-		const struct bj_py_text *left =
-			set->n ? bj_py_text(p->py, set->v[i].ref) : &unknown;
+		/* A function of the script is as good as unknown. */
+		const bool named = set->n && set->v[i].kind == BJ_PY_NAME;
+		const struct bj_py_text *left = named ? bj_py_text(p->py, set->v[i].ref) : &unknown;
 
 		if (left->len + len + 2 > sizeof(name))
 			continue;
@@ -382,7 +429,10 @@ static void match_assign(const struct python *p, uint32_t node)
 		const uint32_t object = bj_node_field(tree, left, PYF_OBJECT);
 		const uint32_t part = bj_node_field(tree, left, PYF_ATTRIBUTE);
 
-		if (object && part)
+		const uint32_t right = bj_node_field(tree, node, PYF_RIGHT);
+
+		/* "self.__code__ = None" replaces nothing. */
+		if (object && part && !(right && tree->nodes[right].kind == PY_NONE))
 			match_target(p, object, tree->text + tree->nodes[part].start,
 				     tree->nodes[part].end - tree->nodes[part].start, left);
 	}
@@ -400,9 +450,93 @@ static void match_assign(const struct python *p, uint32_t node)
 		const uint32_t index = bj_node_field(tree, left, PYF_SUBSCRIPT);
 		const struct bj_py_text *key = index ? bj_py_const(p->py, index) : NULL;
 
+		/* x.__dict__['__code__'] is not x.__code__ */
+		if (key && !strcmp(key->s, "__code__"))
+			return;
 		if (object && bj_py_set(p->py, object)->n)
 			match_target(p, object, key ? key->s : "[]", key ? key->len : 2, left);
 	}
+}
+
+static void special(const struct python *p, const char *name, uint32_t node)
+{
+	bj_danger_special(p->pass, BJ_LANG_PYTHON, name, p->tree->nodes[node].start,
+			  p->tree->nodes[node].end);
+}
+
+/* "def __reduce__(self): return (os.system, ...)" is what unpickling calls. */
+static void match_return(const struct python *p, uint32_t node)
+{
+	const struct bj_node *nodes = p->tree->nodes;
+	const uint32_t value = bj_node_child(p->tree, node);
+	uint32_t up = node;
+
+	for (int n = 0; n < 8 && up && nodes[up].kind != PY_FUNCTION_DEFINITION; n++)
+		up = nodes[up].parent;
+
+	const uint32_t name = bj_node_field(p->tree, up, PYF_NAME);
+	const bool pair =
+		value && (nodes[value].kind == PY_TUPLE || nodes[value].kind == PY_EXPRESSION_LIST);
+	const uint32_t first = pair ? bj_node_child(p->tree, value) : value;
+
+	if (first && name && fits_source(p, name, "__reduce__|__reduce_ex__"))
+		match_set(p, bj_py_set(p->py, first), BJ_ON_CALL, 0, first);
+}
+
+#define BODY_MAX 512 /* nodes of a loop that are looked at */
+
+static const char SYSTEM_TREES[] =
+	"/|/[*]|/[*][*]*|~|~/|~/[*]*|/etc|/etc/|/etc/[*]*|/usr|/usr/|/usr/[*]*|/var|/var/|/home|"
+	"/home/|/home/[*]*|/root|/root/[*]*|/boot|/boot/[*]*|/bin|/bin/[*]*|/lib|/lib/[*]*|/opt";
+
+static bool walks_system(const struct python *p, uint32_t call)
+{
+	const uint32_t function = bj_node_field(p->tree, call, PYF_FUNCTION);
+	const uint32_t top = bj_py_argument(p->py, call, 0, "top");
+	const uint32_t attribute = function ? bj_node_field(p->tree, function, PYF_ATTRIBUTE) : 0;
+	const uint32_t object = function ? bj_node_field(p->tree, function, PYF_OBJECT) : 0;
+
+	if (!function || p->tree->nodes[call].kind != PY_CALL)
+		return false;
+	if (fits_name(p, function, "os.walk|os.fwalk|os.scandir|os.listdir|glob.glob|glob.iglob"))
+		return top && fits_text(p, top, SYSTEM_TREES);
+	return attribute && object && fits_source(p, attribute, "rglob|glob|iterdir|walk") &&
+	       fits_text(p, object, SYSTEM_TREES);
+}
+
+/* for f in os.walk("/"): os.remove(f) */
+static void match_walk(const struct python *p, uint32_t node)
+{
+	const struct bj_node *nodes = p->tree->nodes;
+	const uint32_t right = bj_node_field(p->tree, node, PYF_RIGHT);
+	const uint32_t whole = nodes[node].kind == PY_FOR_STATEMENT ? node : nodes[node].parent;
+
+	if (!right || !walks_system(p, right))
+		return;
+	for (uint32_t i = whole; i < nodes[whole].after && i < whole + BODY_MAX; i++) {
+		const uint32_t function =
+			nodes[i].kind == PY_CALL ? bj_node_field(p->tree, i, PYF_FUNCTION) : 0;
+		const uint32_t attribute =
+			function ? bj_node_field(p->tree, function, PYF_ATTRIBUTE) : 0;
+
+		if ((function && fits_name(p, function,
+					   "os.remove|os.unlink|os.rmdir|os.truncate|shutil.rmtree|"
+					   "os.removedirs")) ||
+		    (attribute && fits_source(p, attribute, "unlink|rmdir")))
+			special(p, "remove-walked", function);
+	}
+}
+
+/* {"LD_PRELOAD": "x.so"} and dict(LD_PRELOAD="x.so") */
+static void match_pair(const struct python *p, uint32_t node)
+{
+	static const char names[] =
+		"LD_PRELOAD|LD_AUDIT|DYLD_INSERT_LIBRARIES|BASH_ENV|PYTHONSTARTUP";
+	const uint32_t key = bj_node_field(p->tree, node, PYF_KEY);
+	const uint32_t name = bj_node_field(p->tree, node, PYF_NAME);
+
+	if ((key && fits_text(p, key, names)) || (name && fits_source(p, name, names)))
+		special(p, "preload-pair", node);
 }
 
 /* "@eval" calls it with the function below. */
@@ -437,6 +571,17 @@ int bj_dangers_python(const struct bj_danger_pass *pass, const struct bj_tree *t
 			break;
 		case PY_DECORATOR:
 			match_decorator(&p, i);
+			break;
+		case PY_RETURN_STATEMENT:
+			match_return(&p, i);
+			break;
+		case PY_FOR_STATEMENT:
+		case PY_FOR_IN_CLAUSE:
+			match_walk(&p, i);
+			break;
+		case PY_PAIR:
+		case PY_KEYWORD_ARGUMENT:
+			match_pair(&p, i);
 			break;
 		default:
 			break;

@@ -114,10 +114,11 @@ static void use_member(const struct imports *im, uint32_t node)
 		const struct bj_py_text *name = bj_py_text(im->py, set->v[i].ref);
 		const char *dot = memrchr(name->s, '.', name->len);
 
-		if (set->v[i].kind != BJ_PY_NAME || !dot || name->s[0] == '?')
+		if (set->v[i].kind != BJ_PY_NAME || name->s[0] == '?')
 			continue;
 
-		const struct bj_py_text last = { .s = dot + 1, .len = (uint32_t)strlen(dot + 1) };
+		const char *part = dot ? dot + 1 : name->s;
+		const struct bj_py_text last = { .s = part, .len = (uint32_t)strlen(part) };
 
 		if (find(known, &last))
 			use_module(im, &last, node);

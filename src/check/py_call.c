@@ -6,11 +6,35 @@
 
 static const struct bj_py_text return_name = { .s = "\x01return", .len = 7 };
 
-/* The value of @keyword in **{"keyword": value}. */
+/* dict(a=b), of plain keywords: one of another dictionary is not followed. */
+static bool is_dict_call(const struct bj_py *py, uint32_t call)
+{
+	const uint32_t function = bj_node_field(py->tree, call, PYF_FUNCTION);
+	const uint32_t args = bj_node_field(py->tree, call, PYF_ARGUMENTS);
+	const struct bj_node *f = &py->tree->nodes[function];
+
+	return function && args && f->end - f->start == 4 &&
+	       !memcmp(py->tree->text + f->start, "dict", 4) &&
+	       !bj_node_kind(py->tree, args, PY_DICTIONARY_SPLAT);
+}
+
+/* The value of @keyword in **{"keyword": value}, **dict(keyword=value) or a name of these. */
 static uint32_t splat_value(const struct bj_py *py, uint32_t splat, const char *keyword)
 {
-	const uint32_t dict = bj_node_kind(py->tree, splat, PY_DICTIONARY);
-	uint32_t pair = dict ? bj_node_child(py->tree, dict) : 0;
+	const struct bj_node *nodes = py->tree->nodes;
+	uint32_t dict = bj_node_child(py->tree, splat);
+
+	if (dict && nodes[dict].kind == PY_IDENTIFIER) {
+		const struct bj_py_symbol *s = bj_py_lookup((struct bj_py *)py, dict);
+
+		dict = s ? s->dict : 0;
+	}
+	if (dict && nodes[dict].kind == PY_CALL)
+		return is_dict_call(py, dict) ? bj_py_argument(py, dict, -1, keyword) : 0;
+	if (!dict || nodes[dict].kind != PY_DICTIONARY)
+		return 0;
+
+	uint32_t pair = bj_node_child(py->tree, dict);
 
 	for (; pair; pair = py->tree->nodes[pair].next) {
 		const uint32_t key = bj_node_field(py->tree, pair, PYF_KEY);
@@ -102,6 +126,10 @@ static void add_attribute(struct bj_py *py, uint32_t object, const struct bj_py_
 		if (left->v[i].kind == BJ_PY_NAME && !left->v[i].boxed)
 			bj_py_set_add(set,
 				      name_value(bj_py_dot(py, left->v[i].ref, key.s, key.len)));
+	/* From an object of any kind to the inside of the interpreter. */
+	if (!set->n && key.len > 4 && !memcmp(key.s, "__", 2))
+		bj_py_set_add(set,
+			      name_value(bj_py_dot(py, bj_py_intern(py, "?", 1), key.s, key.len)));
 }
 
 static void call_getattr(struct bj_py *py, uint32_t call, struct bj_py_set *set)
@@ -169,6 +197,13 @@ static void add_path(struct bj_py *py, uint32_t call, const char *name, struct b
 	for (size_t i = 0; i < sizeof(makers) / sizeof(makers[0]); i++)
 		if (!strcmp(name, makers[i]))
 			bj_py_eval_path(py, call, set);
+	if (!strcmp(name, "os.getenv") || !strcmp(name, "os.environ.get")) {
+		const uint32_t arg = bj_py_argument(py, call, 0, "key");
+		const struct bj_py_text *key = arg ? bj_py_const(py, arg) : NULL;
+
+		if (key)
+			bj_py_eval_home(py, key, set);
+	}
 	if (!strcmp(name, "pathlib.Path.home"))
 		bj_py_set_add(set, (struct bj_py_value){ .kind = BJ_PY_STR,
 							 .ref = bj_py_intern(py, "~", 1) });
@@ -185,6 +220,7 @@ static const struct {
 	{ "pydoc.locate", call_import_module },
 	{ "builtins.getattr", call_getattr },
 	{ "builtins.object.__getattribute__", call_getattr },
+	{ "builtins.type.__getattribute__", call_getattr },
 	{ "functools.partial", call_same },
 	{ "functools.wraps", call_same },
 	{ "builtins.staticmethod", call_same },
@@ -259,9 +295,11 @@ static bool call_dunder(struct bj_py *py, uint32_t call, const struct bj_py_text
 		bj_py_set_add(set, name_value(bj_py_dot(py, left, k.s, k.len)));
 		return true;
 	}
-	if (key && (!strcmp(name->s, "sys.modules.get") || !strcmp(name->s, "sys.modules.pop") ||
-		    !strcmp(name->s, "sys.modules.__getitem__"))) {
-		bj_py_set_add(set, name_value(bj_py_intern(py, key->s, key->len)));
+	if (!strcmp(name->s, "sys.modules.get") || !strcmp(name->s, "sys.modules.pop") ||
+	    !strcmp(name->s, "sys.modules.__getitem__")) {
+		/* Some module, when the name of it is not known. */
+		if (key)
+			bj_py_set_add(set, name_value(bj_py_intern(py, key->s, key->len)));
 		return true;
 	}
 	if (key &&

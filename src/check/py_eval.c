@@ -61,6 +61,13 @@ static void add_builtin(struct bj_py *py, const struct bj_py_text *name, struct 
 		bj_py_set_add(set, name_value(bj_py_dot(py, py->stars[i], name->s, name->len)));
 }
 
+/* A name that a function binds anywhere is its own everywhere in it. */
+static bool hides_builtin(const struct bj_py *py, const struct bj_py_symbol *s)
+{
+	return s->hides && s->scope && !py->scopes[s->scope].is_class && !s->is_global &&
+	       !s->is_nonlocal;
+}
+
 static void eval_identifier(struct bj_py *py, uint32_t node, struct bj_py_set *set)
 {
 	const struct bj_node *at = &py->tree->nodes[node];
@@ -73,7 +80,7 @@ static void eval_identifier(struct bj_py *py, uint32_t node, struct bj_py_set *s
 
 	if (s)
 		*set = s->set;
-	if (!s || !s->sure || s->deleted) {
+	if (!s || (!s->sure && !hides_builtin(py, s)) || s->deleted) {
 		const struct bj_py_text name = bj_py_identifier(py, node);
 
 		add_builtin(py, &name, set);
@@ -170,6 +177,19 @@ static bool ends_with(const struct bj_py_text *text, const char *end)
 	return text->len >= len && memcmp(text->s + text->len - len, end, len) == 0;
 }
 
+/* A module that a library imported is that module: "shutil.os.system", "random._os.system". */
+static uint32_t inner_module(struct bj_py *py, const struct bj_py_text *name)
+{
+	static const char *const modules[] = { "os", "sys", "builtins" };
+	const uint32_t skip = name->len && name->s[0] == '_';
+
+	for (size_t i = 0; i < sizeof(modules) / sizeof(modules[0]); i++)
+		if (name->len - skip == strlen(modules[i]) &&
+		    !memcmp(name->s + skip, modules[i], name->len - skip))
+			return bj_py_intern(py, modules[i], strlen(modules[i]));
+	return 0;
+}
+
 /* "x.__dict__" and "x.__globals__" stand for the names in x; "m.__getattribute__" for getattr. */
 static uint32_t attribute_of(struct bj_py *py, uint32_t left, const struct bj_py_text *name)
 {
@@ -183,12 +203,29 @@ static uint32_t attribute_of(struct bj_py *py, uint32_t left, const struct bj_py
 				       : left;
 	if (name->len == 12 && !memcmp(name->s, "__builtins__", 12))
 		return bj_py_intern(py, "builtins", 8);
-	/* A module that a library imported is that module: "shutil.os.system". */
-	if (name->len == 2 && !memcmp(name->s, "os", 2))
-		return bj_py_intern(py, "os", 2);
-	if (name->len == 8 && !memcmp(name->s, "builtins", 8))
-		return bj_py_intern(py, "builtins", 8);
-	return bj_py_dot(py, left, name->s, name->len);
+	const uint32_t module = inner_module(py, name);
+
+	return module ? module : bj_py_dot(py, left, name->s, name->len);
+}
+
+/* stat.S_ISUID and its like are numbers. */
+static void eval_flag(const struct bj_py_text *name, const struct bj_py_set *left,
+		      const struct bj_py *py, struct bj_py_set *set)
+{
+	static const struct {
+		const char *name;
+		uint32_t value;
+	} flags[] = {
+		{ "S_ISUID", 04000 }, { "S_ISGID", 02000 }, { "S_IWOTH", 02 }, { "S_IRWXO", 07 }
+	};
+
+	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
+		if (left->n && left->v[0].kind == BJ_PY_NAME &&
+		    !strcmp(bj_py_text(py, left->v[0].ref)->s, "stat") &&
+		    name->len == strlen(flags[i].name) &&
+		    !memcmp(name->s, flags[i].name, name->len))
+			bj_py_set_add(set, (struct bj_py_value){ .kind = BJ_PY_INT,
+								 .ref = flags[i].value });
 }
 
 static void eval_attribute(struct bj_py *py, uint32_t node, struct bj_py_set *set)
@@ -208,6 +245,8 @@ static void eval_attribute(struct bj_py *py, uint32_t node, struct bj_py_set *se
 			known = true;
 			bj_py_set_add(set, name_value(attribute_of(py, left->v[i].ref, &name)));
 		}
+	eval_flag(&name, left, py, set);
+
 	const struct bj_py_symbol *s = attribute_symbol(py, &name, false);
 
 	/* What the script binds to an attribute of that name anywhere may be this one. */
@@ -259,6 +298,16 @@ static void add_module_symbol(struct bj_py *py, const struct bj_py_text *left,
 		bj_py_set_union(set, &s->set);
 }
 
+static struct bj_py_set boxed_part(const struct bj_py_set *set)
+{
+	struct bj_py_set out = { 0 };
+
+	for (uint32_t i = 0; i < set->n; i++)
+		if (set->v[i].boxed)
+			bj_py_set_add(&out, set->v[i]);
+	return out;
+}
+
 static void eval_subscript(struct bj_py *py, uint32_t node, struct bj_py_set *set)
 {
 	const uint32_t object = bj_node_field(py->tree, node, PYF_VALUE);
@@ -270,7 +319,8 @@ static void eval_subscript(struct bj_py *py, uint32_t node, struct bj_py_set *se
 	const struct bj_py_set *left = bj_py_set(py, object);
 	const struct bj_py_text *key = bj_py_const(py, index);
 
-	*set = bj_py_unbox(left);
+	/* A part of a list is a list. */
+	*set = py->tree->nodes[index].kind == PY_SLICE ? boxed_part(left) : bj_py_unbox(left);
 	bj_py_eval_slice(py, node, set);
 	if (py->tree->nodes[index].kind == PY_SLICE)
 		return;
@@ -284,6 +334,8 @@ static void eval_subscript(struct bj_py *py, uint32_t node, struct bj_py_set *se
 			const struct bj_py_text k = *key;
 
 			bj_py_set_add(set, name_value(subscript_of(py, left->v[i].ref, &k)));
+			if (!strcmp(l.s, "os.environ"))
+				bj_py_eval_home(py, &k, set);
 			add_module_symbol(py, &l, &k, set);
 			key = bj_py_const(py, index);
 		}
@@ -310,6 +362,22 @@ static void eval_lambda(struct bj_py *py, uint32_t node, struct bj_py_set *set)
 	bj_py_set_add(set, (struct bj_py_value){ .kind = BJ_PY_FUNC, .ref = scope });
 }
 
+/* "nonlocal x": the x of a function around is meant as well. */
+static void bind_outer(struct bj_py *py, uint32_t scope, const struct bj_py_text *name,
+		       const struct bj_py_set *set)
+{
+	for (int n = 0; scope && n < 16; n++) {
+		scope = py->scopes[scope].parent;
+
+		struct bj_py_symbol *s = scope ? bj_py_symbol(py, scope, name, false) : NULL;
+
+		if (s) {
+			bj_py_set_union(&s->set, set);
+			return;
+		}
+	}
+}
+
 static void bind_name(struct bj_py *py, uint32_t node, const struct bj_py_set *set)
 {
 	const struct bj_py_text name = bj_py_identifier(py, node);
@@ -318,6 +386,8 @@ static void bind_name(struct bj_py *py, uint32_t node, const struct bj_py_set *s
 
 	if (s && s->is_global && scope)
 		s = bj_py_symbol(py, 0, &name, true);
+	if (s && s->is_nonlocal)
+		bind_outer(py, scope, &name, set);
 	if (s)
 		bj_py_set_union(&s->set, set);
 	if (py->scopes[scope].is_class) {
@@ -415,6 +485,35 @@ static void eval_assignment(struct bj_py *py, uint32_t node, struct bj_py_set *s
 	*set = *bj_py_set(py, right);
 	if (!bind_pairs(py, left, right))
 		bj_py_bind(py, left, set);
+	if (py->tree->nodes[left].kind == PY_IDENTIFIER &&
+	    (py->tree->nodes[right].kind == PY_DICTIONARY ||
+	     py->tree->nodes[right].kind == PY_CALL)) {
+		const struct bj_py_text name = bj_py_identifier(py, left);
+		struct bj_py_symbol *s = bj_py_symbol(py, py->node_scope[left], &name, false);
+
+		if (s)
+			s->dict = right;
+	}
+}
+
+/* "match eval: case f:" */
+static void eval_match(struct bj_py *py, uint32_t node, struct bj_py_set *set)
+{
+	const struct bj_node *nodes = py->tree->nodes;
+	const uint32_t subject = bj_node_field(py->tree, node, PYF_SUBJECT);
+	const uint32_t body = bj_node_field(py->tree, node, PYF_BODY);
+	uint32_t c = subject && body ? bj_node_child(py->tree, body) : 0;
+
+	(void)set;
+	for (; c; c = nodes[c].next) {
+		const uint32_t pattern = bj_node_kind(py->tree, c, PY_CASE_PATTERN);
+		const uint32_t dotted =
+			pattern ? bj_node_kind(py->tree, pattern, PY_DOTTED_NAME) : 0;
+		const uint32_t name = dotted ? bj_node_child(py->tree, dotted) : 0;
+
+		if (name && !nodes[name].next)
+			bj_py_bind(py, name, bj_py_set(py, subject));
+	}
 }
 
 static void eval_augmented(struct bj_py *py, uint32_t node, struct bj_py_set *set)
@@ -491,8 +590,12 @@ static uint32_t dotted_ref(struct bj_py *py, uint32_t node, uint32_t left)
 	for (; c; c = py->tree->nodes[c].next) {
 		const struct bj_py_text part = bj_py_identifier(py, c);
 
-		left = left ? bj_py_dot(py, left, part.s, part.len)
-			    : bj_py_intern(py, part.s, part.len);
+		/* "from shutil import os" is os. */
+		const uint32_t module = left ? inner_module(py, &part) : 0;
+
+		left = module ? module
+		       : left ? bj_py_dot(py, left, part.s, part.len)
+			      : bj_py_intern(py, part.s, part.len);
 	}
 	return left;
 }
@@ -576,6 +679,7 @@ static const struct {
 	{ PY_ASSIGNMENT, eval_assignment },
 	{ PY_AUGMENTED_ASSIGNMENT, eval_augmented },
 	{ PY_FOR_STATEMENT, eval_loop },
+	{ PY_MATCH_STATEMENT, eval_match },
 	{ PY_FOR_IN_CLAUSE, eval_loop },
 	{ PY_DEFAULT_PARAMETER, eval_default },
 	{ PY_TYPED_DEFAULT_PARAMETER, eval_default },

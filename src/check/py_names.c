@@ -322,7 +322,7 @@ const struct bj_py_symbol *bj_py_lookup(struct bj_py *py, uint32_t node)
 
 void bj_py_set_add(struct bj_py_set *set, struct bj_py_value value)
 {
-	if (value.kind != BJ_PY_INT && value.kind != BJ_PY_FUNC && !value.ref)
+	if ((value.kind == BJ_PY_NAME || value.kind == BJ_PY_STR) && !value.ref)
 		return;
 	for (uint32_t i = 0; i < set->n; i++)
 		if (set->v[i].kind == value.kind && set->v[i].ref == value.ref &&

@@ -48,14 +48,21 @@ static bool is_one_of(const char *const *names, size_t n, const struct bj_py *py
 	return false;
 }
 
-/* One word in single quotes. */
+/* One word in single quotes; one of its own as '\''. */
 static size_t add_word(char *out, size_t n, const struct bj_py_text *word)
 {
-	if (n + word->len + 4 > COMMAND_MAX || memchr(word->s, '\'', word->len))
-		return n;
+	const size_t from = n;
+
 	out[n++] = '\'';
-	memcpy(out + n, word->s, word->len);
-	n += word->len;
+	for (uint32_t i = 0; i < word->len; i++) {
+		if (n + 8 > COMMAND_MAX)
+			return from;
+		if (word->s[i] == '\'') {
+			memcpy(out + n, "'\\'", 3);
+			n += 3;
+		}
+		out[n++] = word->s[i];
+	}
 	out[n++] = '\'';
 	out[n++] = ' ';
 	return n;
@@ -68,22 +75,42 @@ static size_t words_of(const struct bj_py *py, uint32_t list, char *out)
 	size_t n = 0;
 
 	for (; c; c = py->tree->nodes[c].next) {
+		static const char *const self[] = { "sys.executable" };
+		static const struct bj_py_text python = { .s = "python3", .len = 7 };
 		const struct bj_py_text *word = bj_py_const(py, c);
 
-		if (word)
+		if (!word && is_one_of(self, 1, py, bj_py_set(py, c)))
+			word = &python;
+		if (word && n + 8 < COMMAND_MAX)
 			n = add_word(out, n, word);
 	}
 	return n;
 }
 
+/* "rm -rf /".split(), shlex.split("rm -rf /"): the text that is taken apart; NULL: it is not. */
+static const struct bj_py_text *split_text(const struct bj_py *py, uint32_t call)
+{
+	static const char *const splitter[] = { "shlex.split" };
+	const uint32_t function = bj_node_field(py->tree, call, PYF_FUNCTION);
+	const uint32_t attribute = function ? bj_node_field(py->tree, function, PYF_ATTRIBUTE) : 0;
+	const uint32_t object = function ? bj_node_field(py->tree, function, PYF_OBJECT) : 0;
+	const uint32_t arg = bj_py_argument(py, call, 0, NULL);
+
+	if (arg && function && is_one_of(splitter, 1, py, bj_py_set(py, function)))
+		return bj_py_const(py, arg);
+	if (!attribute || !object || arg ||
+	    py->tree->nodes[attribute].end - py->tree->nodes[attribute].start != 5 ||
+	    memcmp(py->tree->text + py->tree->nodes[attribute].start, "split", 5) != 0)
+		return NULL;
+	return bj_py_const(py, object);
+}
+
 /* Only what is bad whoever starts it: the words of a command alone, no network and the like. */
-static int check_words(const struct bj_danger_pass *pass, const struct bj_py *py, uint32_t list,
-		       uint32_t at, struct bj_err *err)
+static int check_words(const struct bj_danger_pass *pass, const struct bj_py *py, const char *text,
+		       size_t n, uint32_t at, struct bj_err *err)
 {
 	struct bj_findings findings = { 0 };
 	struct bj_danger_pass quiet = *pass;
-	char text[COMMAND_MAX];
-	const size_t n = words_of(py, list, text);
 
 	quiet.findings = &findings;
 	quiet.n_extra = 0;
@@ -115,9 +142,14 @@ int bj_py_nested(const struct bj_danger_pass *pass, const struct bj_py *py, uint
 					       text->len, err)
 			    : 0;
 	}
-	if (arg &&
-	    (py->tree->nodes[arg].kind == PY_LIST || py->tree->nodes[arg].kind == PY_TUPLE) &&
-	    is_one_of(starters, sizeof(starters) / sizeof(starters[0]), py, set))
-		return check_words(pass, py, arg, function, err);
-	return 0;
+	if (!arg || !is_one_of(starters, sizeof(starters) / sizeof(starters[0]), py, set))
+		return 0;
+
+	const uint16_t kind = py->tree->nodes[arg].kind;
+	const struct bj_py_text *whole = kind == PY_CALL ? split_text(py, arg) : NULL;
+	char text[COMMAND_MAX];
+
+	if (kind == PY_LIST || kind == PY_TUPLE)
+		return check_words(pass, py, text, words_of(py, arg, text), function, err);
+	return whole ? check_words(pass, py, whole->s, whole->len, function, err) : 0;
 }

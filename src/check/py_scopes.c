@@ -39,6 +39,27 @@ static bool is_unconditional(const struct bj_tree *tree, uint32_t node)
 	return false;
 }
 
+/* The names of a comprehension hold there only. */
+static bool in_comprehension(const struct bj_tree *tree, uint32_t node)
+{
+	for (int up = 0; up < 64; up++, node = tree->nodes[node].parent)
+		switch (tree->nodes[node].kind) {
+		case PY_FOR_IN_CLAUSE:
+		case PY_LIST_COMPREHENSION:
+		case PY_SET_COMPREHENSION:
+		case PY_DICTIONARY_COMPREHENSION:
+		case PY_GENERATOR_EXPRESSION:
+			return true;
+		case PY_BLOCK:
+		case PY_MODULE:
+		case PY_PARAMETERS:
+			return false;
+		default:
+			break;
+		}
+	return true;
+}
+
 static void declare(struct bj_py *py, uint32_t node, uint32_t scope, uint32_t bound, bool code)
 {
 	const struct bj_py_text name = bj_py_identifier(py, node);
@@ -54,23 +75,22 @@ static void declare(struct bj_py *py, uint32_t node, uint32_t scope, uint32_t bo
 	if (!s->bound || bound < s->bound)
 		s->bound = bound ? bound : 1;
 	s->local_code |= code;
+	if (in_comprehension(py->tree, node))
+		return;
+	s->hides = true;
 	s->sure |= is_unconditional(py->tree, node);
 }
 
-/* Declare every identifier of a target, but those of "a.b" and "a[b]". */
+/* Declare every identifier of a target, but those of "a.b", "a[b]" and "a(b).c". */
 static void declare_target(struct bj_py *py, uint32_t target, uint32_t bound, bool code)
 {
 	const struct bj_node *nodes = py->tree->nodes;
 
-	for (uint32_t i = target; i < py->tree->n_nodes; i++) {
-		if (i > target && nodes[i].start >= nodes[target].end)
-			return;
-		if (nodes[i].kind != PY_IDENTIFIER)
-			continue;
-
-		const uint16_t up = nodes[nodes[i].parent].kind;
-
-		if (i == target || (up != PY_ATTRIBUTE && up != PY_SUBSCRIPT))
+	for (uint32_t i = target; i < nodes[target].after; i++) {
+		if (nodes[i].kind == PY_ATTRIBUTE || nodes[i].kind == PY_SUBSCRIPT ||
+		    nodes[i].kind == PY_CALL)
+			i = nodes[i].after - 1;
+		else if (nodes[i].kind == PY_IDENTIFIER)
 			declare(py, i, py->node_scope[i], bound, code);
 	}
 }
@@ -85,6 +105,19 @@ static void declare_global(struct bj_py *py, uint32_t node)
 
 		if (s)
 			s->is_global = true;
+	}
+}
+
+static void declare_nonlocal(struct bj_py *py, uint32_t node)
+{
+	uint32_t c = bj_node_child(py->tree, node);
+
+	for (; c; c = py->tree->nodes[c].next) {
+		const struct bj_py_text name = bj_py_identifier(py, c);
+		struct bj_py_symbol *s = bj_py_symbol(py, py->node_scope[c], &name, true);
+
+		if (s)
+			s->is_nonlocal = true;
 	}
 }
 
@@ -158,12 +191,31 @@ static void declare_definition(struct bj_py *py, uint32_t node)
 		declare(py, name, py->node_scope[node], py->tree->nodes[node].start + 1, true);
 }
 
-static void declare_name(struct bj_py *py, uint32_t node)
+/* "(f := eval)"; in a comprehension its condition is computed before what stands in front of it. */
+static void declare_named(struct bj_py *py, uint32_t node)
 {
+	const struct bj_node *nodes = py->tree->nodes;
 	const uint32_t name = bj_node_field(py->tree, node, PYF_NAME);
+	uint32_t bound = nodes[node].end, up = node;
 
+	for (int n = 0; up && n < 8; n++, up = nodes[up].parent)
+		if (nodes[up].kind == PY_LIST_COMPREHENSION ||
+		    nodes[up].kind == PY_SET_COMPREHENSION ||
+		    nodes[up].kind == PY_DICTIONARY_COMPREHENSION ||
+		    nodes[up].kind == PY_GENERATOR_EXPRESSION)
+			bound = nodes[up].start;
 	if (name)
-		declare(py, name, py->node_scope[node], py->tree->nodes[node].end, false);
+		declare(py, name, py->node_scope[node], bound, false);
+}
+
+/* "case f:" binds f. */
+static void declare_case(struct bj_py *py, uint32_t node)
+{
+	const uint32_t dotted = bj_node_kind(py->tree, node, PY_DOTTED_NAME);
+	const uint32_t name = dotted ? bj_node_child(py->tree, dotted) : 0;
+
+	if (name && !py->tree->nodes[name].next)
+		declare(py, name, py->node_scope[node], py->tree->nodes[node].start + 1, false);
 }
 
 static void declare_whole(struct bj_py *py, uint32_t node)
@@ -198,7 +250,8 @@ static const struct {
 	{ PY_AUGMENTED_ASSIGNMENT, declare_left },
 	{ PY_FOR_STATEMENT, declare_loop },
 	{ PY_FOR_IN_CLAUSE, declare_loop },
-	{ PY_NAMED_EXPRESSION, declare_name },
+	{ PY_NAMED_EXPRESSION, declare_named },
+	{ PY_CASE_PATTERN, declare_case },
 	{ PY_AS_PATTERN_TARGET, declare_whole },
 	{ PY_FUNCTION_DEFINITION, declare_definition },
 	{ PY_CLASS_DEFINITION, declare_definition },
@@ -207,6 +260,7 @@ static const struct {
 	{ PY_IMPORT_STATEMENT, declare_import },
 	{ PY_IMPORT_FROM_STATEMENT, declare_import },
 	{ PY_GLOBAL_STATEMENT, declare_global },
+	{ PY_NONLOCAL_STATEMENT, declare_nonlocal },
 	{ PY_DELETE_STATEMENT, declare_deleted },
 };
 

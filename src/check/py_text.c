@@ -38,6 +38,23 @@ static void give(struct bj_py *py, const struct text *t, struct bj_py_set *set)
 							 .ref = bj_py_intern(py, t->s, t->n) });
 }
 
+/* \N{LATIN SMALL LETTER A}: no other characters make a name of interest. */
+static void add_named(struct text *t, const char *s, size_t n)
+{
+	static const char small[] = "\\N{LATIN SMALL LETTER ",
+			  large[] = "\\N{LATIN CAPITAL LETTER ";
+	const size_t n_small = sizeof(small) - 1, n_large = sizeof(large) - 1;
+
+	if (n == n_small + 2 && !memcmp(s, small, n_small))
+		text_char(t, (uint32_t)tolower((unsigned char)s[n_small]));
+	else if (n == n_large + 2 && !memcmp(s, large, n_large))
+		text_char(t, (uint32_t)(unsigned char)s[n_large]);
+	else if (n == 12 && !memcmp(s, "\\N{LOW LINE}", 12))
+		text_char(t, '_');
+	else
+		text_char(t, 0xff);
+}
+
 static void add_escape(struct text *t, const char *s, size_t n)
 {
 	static const char from[] = "abfnrtv0\\'\"", to[] = "\a\b\f\n\r\t\v\0\\'\"";
@@ -51,6 +68,8 @@ static void add_escape(struct text *t, const char *s, size_t n)
 	} else if (s[1] >= '0' && s[1] <= '7') {
 		memcpy(digits, s + 1, n - 1 < 3 ? n - 1 : 3);
 		text_char(t, (uint32_t)strtoul(digits, NULL, 8));
+	} else if (s[1] == 'N') {
+		add_named(t, s, n);
 	} else if (s[1] == '\n' || s[1] == '\r') {
 		return; /* a line that goes on */
 	} else {
@@ -59,7 +78,7 @@ static void add_escape(struct text *t, const char *s, size_t n)
 		if (at)
 			text_add(t, &to[at - from], 1);
 		else
-			text_char(t, 0xff); /* \N{...}: not followed */
+			text_char(t, 0xff);
 	}
 }
 
@@ -123,19 +142,29 @@ void bj_py_eval_string(struct bj_py *py, uint32_t node, struct bj_py_set *set)
 	struct text t = { .n = 0 };
 	uint32_t c = bj_node_child(tree, node);
 
-	if (tree->nodes[node].end - tree->nodes[node].start > 4 * BJ_PY_TEXT_MAX)
-		return;
-	for (; c && !t.failed; c = tree->nodes[c].next) {
-		if (tree->nodes[c].kind == PY_STRING_CONTENT)
+	for (; c; c = tree->nodes[c].next) {
+		const bool far = tree->nodes[c].end - tree->nodes[c].start > 4 * BJ_PY_TEXT_MAX;
+
+		t.failed |= far;
+		if (tree->nodes[c].kind == PY_STRING_CONTENT && !t.failed)
 			add_content(py, &t, c);
 		if (tree->nodes[c].kind == PY_INTERPOLATION) {
 			const uint32_t e = bj_node_field(tree, c, PYF_EXPRESSION);
 
-			if (!e || !constant(py, e, &t))
+			if (t.failed || !e || !constant(py, e, &t))
 				return;
 		}
 	}
+	if (t.failed)
+		bj_py_set_add(set, (struct bj_py_value){ .kind = BJ_PY_LONG });
 	give(py, &t, set);
+}
+
+void bj_py_eval_home(struct bj_py *py, const struct bj_py_text *key, struct bj_py_set *set)
+{
+	if (key->len == 4 && !memcmp(key->s, "HOME", 4))
+		bj_py_set_add(set, (struct bj_py_value){ .kind = BJ_PY_STR,
+							 .ref = bj_py_intern(py, "~", 1) });
 }
 
 void bj_py_eval_concat(struct bj_py *py, uint32_t node, struct bj_py_set *set)
@@ -206,11 +235,17 @@ static void arithmetic(struct bj_py *py, char op, uint32_t left, uint32_t right,
 	if (!integer(py, left, &a) || !integer(py, right, &b))
 		return;
 
-	const uint32_t v = op == '+'   ? a + b
-			   : op == '-' ? a - b
-			   : op == '*' ? a * b
-			   : op == '^' ? a ^ b
-				       : 0;
+	const uint32_t v = op == '+'             ? a + b
+			   : op == '-'           ? a - b
+			   : op == '*'           ? a * b
+			   : op == '^'           ? a ^ b
+			   : op == '|'           ? a | b
+			   : op == '&'           ? a & b
+			   : op == '<' && b < 32 ? a << b
+			   : op == '>' && b < 32 ? a >> b
+			   : op == '%' && b      ? a % b
+			   : op == '/' && b      ? a / b
+						 : 0;
 
 	bj_py_set_add(set, (struct bj_py_value){ .kind = BJ_PY_INT, .ref = v });
 }

@@ -13,6 +13,7 @@ enum bj_py_kind {
 	BJ_PY_STR,  /* a constant string or bytes; ref: the same */
 	BJ_PY_INT,  /* ref is the number itself */
 	BJ_PY_FUNC, /* a function or lambda of the script; ref is its scope */
+	BJ_PY_LONG, /* a constant string that is too long to follow */
 };
 
 struct bj_py_value {
@@ -50,6 +51,9 @@ struct bj_py_symbol {
 	bool deleted;
 	bool local_code; /* by def, class or as a parameter */
 	bool is_global;  /* declared so in a function: the module's name is meant */
+	bool is_nonlocal;
+	bool hides;    /* bound by a statement: in a function the builtin is never meant then */
+	uint32_t dict; /* the display or dict() that was bound to it last; 0: none */
 	struct bj_py_set set;
 };
 
@@ -148,6 +152,9 @@ void bj_py_eval_path(struct bj_py *py, uint32_t call, struct bj_py_set *set); /*
 void bj_py_eval_slice(struct bj_py *py, uint32_t node, struct bj_py_set *set);
 bool bj_py_eval_method(struct bj_py *py, uint32_t call, struct bj_py_set *set);
 bool bj_py_eval_text_call(struct bj_py *py, uint32_t call, const char *name, struct bj_py_set *set);
+
+/* Add "~" to @set when @key is HOME, of the environment. */
+void bj_py_eval_home(struct bj_py *py, const struct bj_py_text *key, struct bj_py_set *set);
 
 /* What a call gives. */
 void bj_py_eval_call(struct bj_py *py, uint32_t node, struct bj_py_set *set);

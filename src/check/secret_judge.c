@@ -221,7 +221,35 @@ static bool judge_flag(const struct bj_secret_rule *rule, struct cursor *c, size
 	return judge_range(c, end, rule->strength, BARE_STOPS "}", ret_start, ret_end);
 }
 
-/* Made by a machine: the tail is no row of x and no word. */
+/* How many bytes stand before the first digit. */
+static size_t until_digit(const char *s, size_t len)
+{
+	size_t n = 0;
+
+	while (n < len && !isdigit((unsigned char)s[n]))
+		n++;
+	return n;
+}
+
+/* Documents write EXAMPLE into a key, or count through the digits or the alphabet. */
+static bool is_sample(const char *s, size_t len)
+{
+	size_t run = 0;
+
+	if (memmem(s, len, "EXAMPLE", 7) || memmem(s, len, "example", 7))
+		return true;
+	for (size_t i = 1; i < len; i++) {
+		const int step = (s[i] | 32) - (s[i - 1] | 32);
+		const bool counts = step == 1 || (s[i] == '0' && s[i - 1] == '9');
+
+		run = isalnum((unsigned char)s[i]) && counts ? run + 1 : 0;
+		if (run >= 9)
+			return true;
+	}
+	return false;
+}
+
+/* Made by a machine: the tail is no row of x, no word and no sample. */
 static bool is_random(const char *text, size_t start, size_t end)
 {
 	const size_t n = end - start < 32 ? (end - start) / 2 : 16;
@@ -232,7 +260,7 @@ static bool is_random(const char *text, size_t start, size_t end)
 		distinct += !seen[(unsigned char)text[i]];
 		seen[(unsigned char)text[i]] = true;
 	}
-	return distinct * 3 >= n && distinct >= 4;
+	return distinct * 3 >= n && distinct >= 4 && !is_sample(text + start, end - start);
 }
 
 static bool is_base64(char c)
@@ -339,5 +367,11 @@ bool bj_secret_judge(const struct bj_secret_rule *rule, enum bj_rule_language la
 	}
 	*ret_start = from;
 	*ret_end = rule->kind == BJ_SECRET_PLAIN ? to : token_end(&c, to);
-	return rule->kind == BJ_SECRET_PLAIN || is_random(text, from, to);
+	if (rule->kind == BJ_SECRET_PLAIN)
+		return true;
+	/* A short prefix is also that of names in programs; those have no digits. */
+	if (rule->strength == BJ_STRENGTH_STRONG &&
+	    until_digit(text + from, to - from) == to - from)
+		return false;
+	return is_random(text, from, to);
 }

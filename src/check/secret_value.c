@@ -11,11 +11,12 @@ struct looks {
 
 /* Anywhere in a value, these say that a person is to fill it in. */
 static const char *const FILLERS[] = {
-	"your",     "example",    "placeholder", "changeme", "change_me", "change-me", "redacted",
-	"insert",   "xxxx",       "****",        "...",      "dummy",     "replace",   "fixme",
-	"todo",     "<",          "${",          "$(",       "{{",        "%(",        "%s",
-	"://",      "-here",      "_here",       "secrets.", "vault:",    "env:",      "ssm:",
-	"process.", "os.environ", "getenv",      "`",        "hidden",    "masked",    "not-a-",
+	"your",      "example",    "placeholder", "changeme", "change_me", "change-me", "redacted",
+	"insert",    "xxxx",       "****",        "...",      "dummy",     "replace",   "fixme",
+	"todo",      "<",          "${",          "$(",       "{{",        "%(",        "%s",
+	"://",       "-here",      "_here",       "secrets.", "vault:",    "env:",      "ssm:",
+	"process.",  "os.environ", "getenv",      "`",        "hidden",    "masked",    "not-a-",
+	"required|", "nullable|",
 };
 
 /* A value that is one of these is a name or a default, not a secret. */

@@ -39,11 +39,12 @@ static bool add_field(struct bj_sh *sh, const char *s, uint32_t len, uint32_t no
 	return true;
 }
 
-/* One word may be several fields: rm${IFS}-rf${IFS}/. */
+/* One word may be several fields: rm${IFS}-rf${IFS}/, or "$d" in "for d in /bin /usr". */
 static void add_word(struct bj_sh *sh, uint32_t node)
 {
-	uint32_t len;
-	char *s = (char *)bj_sh_fold(sh, node, &len);
+	const char *words = bj_sh_loop_words(sh, node);
+	uint32_t len = words ? (uint32_t)strlen(words) : 0;
+	char *s = words ? (char *)bj_sh_keep(sh, words, len) : (char *)bj_sh_fold(sh, node, &len);
 	uint32_t from = 0;
 
 	for (uint32_t i = 0; i <= len; i++) {
@@ -103,6 +104,14 @@ static const struct prefix *find_prefix(const char *name)
 	return NULL;
 }
 
+const struct bj_sh_function *bj_sh_function(const struct bj_sh *sh, const char *name)
+{
+	for (uint32_t i = 0; i < sh->n_functions; i++)
+		if (!strcmp(sh->functions[i].name, name))
+			return &sh->functions[i];
+	return NULL;
+}
+
 static bool is_assignment(const char *s)
 {
 	const size_t n =
@@ -158,11 +167,12 @@ static void add_command(struct bj_sh *sh, uint32_t node, uint32_t from, uint32_t
 		name = base_name(sh->fields[from].s);
 
 		const struct prefix *p = find_prefix(name);
+		const struct bj_sh_function *f = p ? NULL : bj_sh_function(sh, name);
 
-		if (!p)
+		if (!p && !(f && f->runs))
 			break;
 
-		uint32_t words = prefix_words(sh, p, from, end);
+		uint32_t words = p ? prefix_words(sh, p, from, end) : 1 + f->shifts;
 
 		/* coproc NAME { command; } */
 		if (!strcmp(name, "coproc") && from + 2 < end &&
@@ -262,6 +272,35 @@ static void read_command(struct bj_sh *sh, uint32_t node)
 		add_exec(sh, node);
 }
 
+/* Whether a command inside @node decodes or fetches what it writes. */
+static bool holds_hidden(const struct bj_tree *tree, uint32_t node)
+{
+	static const char names[] = "base64|base32|basenc|xxd|openssl|uudecode|rev|gpg|curl|wget|"
+				    "fetch|lynx|w3m|dig|nslookup|nc|ncat";
+
+	for (uint32_t i = node; i < tree->nodes[node].after && i < node + 64; i++)
+		if (tree->nodes[i].kind == SH_COMMAND_NAME &&
+		    bj_danger_globs(names, tree->text + tree->nodes[i].start,
+				    tree->nodes[i].end - tree->nodes[i].start))
+			return true;
+	return false;
+}
+
+/* NAME+=more */
+static const char *appended(struct bj_sh *sh, const char *s, size_t len, const char *more)
+{
+	struct bj_sh_variable *v = bj_sh_variable(sh, s, len);
+	char whole[BJ_SH_WORD];
+	const size_t n = v && v->value ? strlen(v->value) : 0;
+	const size_t n_more = more ? strlen(more) : 0;
+
+	if (!v || !v->value || !more || n + n_more >= sizeof(whole))
+		return NULL;
+	memcpy(whole, v->value, n);
+	memcpy(whole + n, more, n_more);
+	return v->value = bj_sh_keep(sh, whole, n + n_more);
+}
+
 static void read_assignment(struct bj_sh *sh, uint32_t node)
 {
 	const struct bj_tree *tree = sh->tree;
@@ -278,38 +317,200 @@ static void read_assignment(struct bj_sh *sh, uint32_t node)
 		if (strchr(text, BJ_MARK_KNOWN) || strchr(text, BJ_MARK_UNSET))
 			text = NULL;
 	}
-	/* NAME+=more is not followed. */
-	if (tree->text[tree->nodes[name].end] == '+')
-		text = NULL;
-	bj_sh_assign(sh, tree->text + tree->nodes[name].start,
-		     tree->nodes[name].end - tree->nodes[name].start, text);
+
+	const char *s = tree->text + tree->nodes[name].start;
+	const size_t n = tree->nodes[name].end - tree->nodes[name].start;
+
+	/* An array that grows is not followed. */
+	if (s[n] == '+')
+		text = value && tree->nodes[value].kind != SH_ARRAY ? appended(sh, s, n, text)
+								    : NULL;
+	bj_sh_assign(sh, s, n, text);
+	if (value && !text && holds_hidden(tree, value))
+		bj_sh_assign_hidden(sh, s, n);
 }
 
-/* for x, read x, getopts x: set, to nothing that is known. */
+/* for x in /bin /usr */
+static void read_loop(struct bj_sh *sh, uint32_t node)
+{
+	const struct bj_tree *tree = sh->tree;
+	const uint32_t v = bj_node_field(tree, node, SHF_VARIABLE);
+	char words[BJ_SH_WORD];
+	size_t n = 0;
+
+	if (!v)
+		return;
+	for (uint32_t c = bj_node_child(tree, node); c; c = tree->nodes[c].next) {
+		uint32_t len;
+		const char *s;
+
+		if (tree->nodes[c].field != SHF_VALUE)
+			continue;
+		s = bj_sh_fold(sh, c, &len);
+		if (!len || n + len + 1 >= sizeof(words) || strchr(s, BJ_MARK_KNOWN) ||
+		    strchr(s, BJ_MARK_UNSET))
+			continue;
+		if (n)
+			words[n++] = BJ_SH_SPLIT;
+		memcpy(words + n, s, len);
+		n += len;
+	}
+	bj_sh_assign_words(sh, tree->text + tree->nodes[v].start,
+			   tree->nodes[v].end - tree->nodes[v].start,
+			   n ? bj_sh_keep(sh, words, n) : NULL);
+}
+
+static void assign_word(struct bj_sh *sh, uint32_t node, const char *value)
+{
+	bj_sh_assign(sh, sh->tree->text + sh->tree->nodes[node].start,
+		     sh->tree->nodes[node].end - sh->tree->nodes[node].start, value);
+}
+
+/* read x, mapfile x, getopts x: set, to nothing that is known but <<< "text". */
+static void read_read(struct bj_sh *sh, uint32_t node, uint32_t first)
+{
+	const struct bj_tree *tree = sh->tree;
+	const uint32_t here = bj_node_kind(tree, node, SH_HERESTRING_REDIRECT);
+	const uint32_t text = here ? bj_node_child(tree, here) : 0;
+	const char *value = NULL;
+	uint32_t len, last = 0, n = 0;
+
+	for (uint32_t c = first; c; c = tree->nodes[c].next)
+		if (tree->nodes[c].kind == SH_WORD && tree->text[tree->nodes[c].start] != '-') {
+			last = c;
+			n++;
+		}
+	if (text)
+		value = bj_sh_fold(sh, text, &len);
+	if (value && (strchr(value, BJ_MARK_KNOWN) || strchr(value, BJ_MARK_UNSET)))
+		value = NULL;
+	for (uint32_t c = first; c; c = tree->nodes[c].next)
+		if (tree->nodes[c].kind == SH_WORD)
+			assign_word(sh, c, n == 1 && c == last ? value : NULL);
+}
+
+/* printf -v x format words */
+static void read_printf(struct bj_sh *sh, uint32_t node, uint32_t first)
+{
+	const struct bj_tree *tree = sh->tree;
+	const uint32_t name = first ? tree->nodes[first].next : 0;
+
+	if (!name || tree->nodes[first].end - tree->nodes[first].start != 2 ||
+	    memcmp(tree->text + tree->nodes[first].start, "-v", 2) != 0)
+		return;
+
+	const char *made = bj_sh_printed(sh, node, 2);
+
+	if (made && (strchr(made, BJ_MARK_KNOWN) || strchr(made, BJ_MARK_UNSET)))
+		made = NULL;
+	assign_word(sh, name, made);
+}
+
+/* set -- a b: the words of a script without functions, which have their own. */
+static void read_set(struct bj_sh *sh, uint32_t first)
+{
+	const struct bj_tree *tree = sh->tree;
+	char all[BJ_SH_WORD], name = '0';
+	size_t n = 0;
+
+	if (sh->n_functions || !first || tree->nodes[first].end - tree->nodes[first].start != 2 ||
+	    memcmp(tree->text + tree->nodes[first].start, "--", 2) != 0)
+		return;
+	for (uint32_t c = tree->nodes[first].next; c && name < '9'; c = tree->nodes[c].next) {
+		uint32_t len;
+		const char *s = bj_sh_fold(sh, c, &len);
+
+		if (strchr(s, BJ_MARK_KNOWN) || strchr(s, BJ_MARK_UNSET) ||
+		    n + len + 1 >= sizeof(all))
+			return;
+		name++;
+		bj_sh_assign(sh, &name, 1, s);
+		if (n)
+			all[n++] = BJ_SH_SPLIT;
+		memcpy(all + n, s, len);
+		n += len;
+	}
+	if (n) {
+		const char *kept = bj_sh_keep(sh, all, n);
+
+		bj_sh_assign(sh, "@", 1, kept);
+		bj_sh_assign(sh, "*", 1, kept);
+	}
+}
+
 static void read_other_names(struct bj_sh *sh, uint32_t node)
 {
 	const struct bj_tree *tree = sh->tree;
-	uint32_t c = bj_node_child(tree, node);
-	bool reads = false;
+	const uint32_t name = bj_node_field(tree, node, SHF_NAME);
 
 	if (tree->nodes[node].kind == SH_FOR_STATEMENT) {
-		const uint32_t v = bj_node_field(tree, node, SHF_VARIABLE);
-
-		if (v)
-			bj_sh_assign(sh, tree->text + tree->nodes[v].start,
-				     tree->nodes[v].end - tree->nodes[v].start, NULL);
+		read_loop(sh, node);
 		return;
 	}
-	for (; c; c = tree->nodes[c].next) {
-		const char *s = tree->text + tree->nodes[c].start;
-		const size_t len = tree->nodes[c].end - tree->nodes[c].start;
+	if (!name)
+		return;
 
-		if (tree->nodes[c].kind == SH_COMMAND_NAME)
-			reads = (len == 4 && !memcmp(s, "read", 4)) ||
-				(len == 9 && !memcmp(s, "mapfile", 7)) ||
-				(len == 7 && !memcmp(s, "getopts", 7));
-		else if (reads && tree->nodes[c].kind == SH_WORD)
-			bj_sh_assign(sh, s, len, NULL);
+	const char *s = tree->text + tree->nodes[name].start;
+	const size_t len = tree->nodes[name].end - tree->nodes[name].start;
+	const uint32_t first = tree->nodes[name].next;
+
+	if (bj_danger_globs("read|mapfile|readarray|getopts", s, len))
+		read_read(sh, node, first);
+	else if (bj_danger_globs("printf", s, len))
+		read_printf(sh, node, first);
+	else if (bj_danger_globs("set", s, len))
+		read_set(sh, first);
+}
+
+static uint32_t shifts_in(const struct bj_tree *tree, uint32_t body)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = body; i < tree->nodes[body].after && i < body + 128; i++)
+		n += tree->nodes[i].kind == SH_COMMAND_NAME &&
+		     tree->nodes[i].end - tree->nodes[i].start == 5 &&
+		     !memcmp(tree->text + tree->nodes[i].start, "shift", 5);
+	return n;
+}
+
+static void read_function(struct bj_sh *sh, uint32_t node)
+{
+	const struct bj_tree *tree = sh->tree;
+	const uint32_t name = bj_node_field(tree, node, SHF_NAME);
+	const uint32_t body = bj_node_field(tree, node, SHF_BODY);
+
+	if (!name || !body || sh->n_functions == BJ_SH_FUNCTIONS)
+		return;
+	sh->functions[sh->n_functions++] = (struct bj_sh_function){
+		.name = bj_sh_keep(sh, tree->text + tree->nodes[name].start,
+				   tree->nodes[name].end - tree->nodes[name].start),
+		.body = body,
+		.shifts = shifts_in(tree, body),
+	};
+}
+
+/* "$@" as a command: the function around it runs its words. */
+static void read_runner(struct bj_sh *sh, uint32_t name)
+{
+	const struct bj_tree *tree = sh->tree;
+	uint32_t up = name;
+
+	if (!bj_danger_globs("\"[$]@\"|[$]@|[$][*]|\"[$][*]\"",
+			     tree->text + tree->nodes[name].start,
+			     tree->nodes[name].end - tree->nodes[name].start))
+		return;
+	for (int n = 0; up && n < 16; n++, up = tree->nodes[up].parent)
+		for (uint32_t i = 0; i < sh->n_functions; i++)
+			sh->functions[i].runs |= sh->functions[i].body == up;
+}
+
+static void read_functions(struct bj_sh *sh)
+{
+	for (uint32_t i = 0; i < sh->tree->n_nodes && !sh->failed; i++) {
+		if (sh->tree->nodes[i].kind == SH_FUNCTION_DEFINITION)
+			read_function(sh, i);
+		else if (sh->tree->nodes[i].kind == SH_COMMAND_NAME && sh->n_functions)
+			read_runner(sh, i);
 	}
 }
 
@@ -328,6 +529,7 @@ static void read_variables(struct bj_sh *sh)
 int bj_sh_init(struct bj_sh *sh, const struct bj_tree *tree, struct bj_err *err)
 {
 	*sh = (struct bj_sh){ .tree = tree };
+	read_functions(sh);
 	read_variables(sh);
 	for (uint32_t i = 0; i < tree->n_nodes && !sh->failed; i++)
 		if (tree->nodes[i].kind == SH_COMMAND)

@@ -180,9 +180,100 @@ static int check_shell(const struct bj_sh_pass *p, uint32_t at, enum bj_language
 	return r < 0 || language != BJ_LANG_BASH ? r : check_piped(p, at, err);
 }
 
+#define CALL_TEXT 4096 /* of a function with the words of its call */
+#define CALLS_MAX 32   /* that are looked into in one script */
+
+/* Whether the words of @c hold a path that a function may do harm to. */
+static bool has_path(const struct bj_sh *sh, const struct bj_sh_command *c)
+{
+	for (uint32_t i = c->fields; i < c->fields + c->n_fields; i++)
+		if (sh->fields[i].s[0] == '/' || sh->fields[i].s[0] == '~')
+			return true;
+	return false;
+}
+
+/* "set -- WORDS", then the body of the function; 0: it does not fit. */
+static size_t call_text(const struct bj_sh_pass *p, const struct bj_sh_command *c, uint32_t body,
+			char *out)
+{
+	const struct bj_node *b = &p->tree->nodes[body];
+	size_t n = 0;
+
+	memcpy(out, "set --", 6);
+	n = 6;
+	for (uint32_t i = c->fields; i < c->fields + c->n_fields; i++) {
+		const struct bj_sh_field *f = &p->sh->fields[i];
+
+		if (n + f->len + 4 > CALL_TEXT || strpbrk(f->s, "'\x01\x03"))
+			return 0;
+		memcpy(out + n, " '", 2);
+		memcpy(out + n + 2, f->s, f->len);
+		out[n + 2 + f->len] = '\'';
+		n += f->len + 3;
+	}
+	if (n + 1 + b->end - b->start > CALL_TEXT)
+		return 0;
+	out[n++] = '\n';
+	memcpy(out + n, p->tree->text + b->start, b->end - b->start);
+	return n + b->end - b->start;
+}
+
+/* clean() { rm -rf "$1"; }; clean /: only the worst is told here; what the body does by itself is
+ * told there. */
+static int check_call(const struct bj_sh_pass *p, const struct bj_sh_command *c,
+		      const struct bj_sh_function *f, struct bj_err *err)
+{
+	struct bj_findings findings = { 0 };
+	struct bj_danger_pass quiet = *p->pass;
+	struct bj_sh_pass inner = *p;
+	char text[CALL_TEXT];
+	const size_t n = call_text(p, c, f->body, text);
+	int r;
+
+	if (!n || n > *p->pass->nested_left || p->pass->nested)
+		return 0;
+	quiet.findings = &findings;
+	quiet.n_extra = 0;
+	inner.pass = &quiet;
+	r = check_text(&inner, BJ_LANG_BASH, text, n, c->node, err);
+	for (size_t i = 0; i < findings.n; i++)
+		if (findings.items[i].rule->severity == BJ_SEV_CRITICAL)
+			bj_danger_hit(p->pass, (uint32_t)(findings.items[i].rule - bj_danger_rules),
+				      p->tree->nodes[c->node].start, p->tree->nodes[c->node].end);
+	bj_findings_done(&findings);
+	return r;
+}
+
+static int check_calls(const struct bj_sh_pass *p, struct bj_err *err)
+{
+	int r = 0, left = CALLS_MAX;
+
+	for (uint32_t i = 0; i < p->sh->n_commands && p->sh->n_functions && r >= 0; i++) {
+		const struct bj_sh_command *c = &p->sh->commands[i];
+		const struct bj_sh_function *f =
+			has_path(p->sh, c) ? bj_sh_function(p->sh, c->name) : NULL;
+
+		if (f && left-- > 0)
+			r = check_call(p, c, f, err);
+	}
+	return r;
+}
+
+/* watch 'ls | sh', parallel 'rm -rf': a shell runs the words of these. */
+static bool is_text_command(const struct bj_sh_command *c)
+{
+	return strchr(c->name, ' ') != NULL;
+}
+
 static int check_command(const struct bj_sh_pass *p, uint32_t at, struct bj_err *err)
 {
 	const struct bj_sh_command *c = &p->sh->commands[at];
+	const uint32_t text = is_one_of("script|flock|runuser|sg", c) ? text_after_c(p->sh, c) : 0;
+
+	if (text)
+		return check_field(p, BJ_LANG_BASH, text, c->node, err);
+	if (is_text_command(c))
+		return check_field(p, BJ_LANG_BASH, c->fields - 1, c->node, err);
 
 	if (is_one_of(shells, c) || is_one_of("su", c))
 		return check_shell(p, at, BJ_LANG_BASH, err);
@@ -294,11 +385,11 @@ static int check_leaves(const struct bj_sh_pass *p, struct bj_err *err)
 
 int bj_sh_nested(const struct bj_sh_pass *p, struct bj_err *err)
 {
-	for (uint32_t i = 0; i < p->sh->n_commands; i++) {
-		const int r = check_command(p, i, err);
+	int r = 0;
 
-		if (r < 0)
-			return r;
-	}
-	return check_leaves(p, err);
+	for (uint32_t i = 0; i < p->sh->n_commands && r >= 0; i++)
+		r = check_command(p, i, err);
+	if (r >= 0)
+		r = check_calls(p, err);
+	return r < 0 ? r : check_leaves(p, err);
 }

@@ -253,6 +253,21 @@ static bool term_holds(const struct look *l, const char *names)
 	return any_command(l->p, c->node + 1, nodes[c->node].after, names);
 }
 
+/* All that the command gets is $(NAME ...). */
+static bool term_not_only(const struct look *l, const char *names)
+{
+	const struct bj_sh *sh = l->p->sh;
+	const struct bj_sh_command *c = l->command;
+	const uint32_t inner = (uint32_t)(c - sh->commands) + 1;
+	const uint32_t end = l->p->tree->nodes[c->node].after;
+
+	return c->n_fields != 1 || strcmp(sh->fields[c->fields].s, "\x01()\x01") != 0 ||
+	       inner >= sh->n_commands || sh->commands[inner].node >= end ||
+	       !bj_danger_globs(names, sh->commands[inner].name,
+				strlen(sh->commands[inner].name)) ||
+	       (inner + 1 < sh->n_commands && sh->commands[inner + 1].node < end);
+}
+
 /* The statement around the command redirects from something that runs NAME: bash < <(curl x). */
 static bool term_fed(const struct look *l, const char *names)
 {
@@ -273,29 +288,32 @@ static bool term_in(const struct look *l, const char *globs)
 		const struct bj_sh_command *c = &sh->commands[i - 1];
 		const struct look before = { .p = l->p, .command = c };
 
+		/* "cd" alone goes home. */
+		if (!strcmp(c->name, "cd") && !c->n_fields)
+			return bj_danger_globs(globs, "~", 1);
 		if (bj_danger_globs("cd|pushd", c->name, strlen(c->name)))
 			return term_arg(&before, globs);
 	}
 	return false;
 }
 
-/* "find /|/[*]": a command of that name, with such a word, feeds it through a pipe. */
+/* "find|ls /|/[*]": a command of such a name, with such a word, feeds it through a pipe. */
 static bool term_feed(const struct look *l, const char *rest)
 {
 	const struct bj_sh *sh = l->p->sh;
 	const uint32_t at = (uint32_t)(l->command - sh->commands);
 	const char *globs = strchrnul(rest, ' ');
-	char name[32] = "";
+	char names[64] = "";
 
-	if (!*globs || (size_t)(globs - rest) >= sizeof(name))
+	if (!*globs || (size_t)(globs - rest) >= sizeof(names))
 		return false;
-	memcpy(name, rest, (size_t)(globs - rest));
-	if (!bj_sh_piped_from(l->p, l->command, name))
+	memcpy(names, rest, (size_t)(globs - rest));
+	if (!bj_sh_piped_from(l->p, l->command, names))
 		return false;
 	for (uint32_t i = at; i > 0 && i + LOOK_MAX > at; i--) {
 		const struct look before = { .p = l->p, .command = &sh->commands[i - 1] };
 
-		if (!strcmp(before.command->name, name))
+		if (bj_danger_globs(names, before.command->name, strlen(before.command->name)))
 			return term_word(&before, globs + 1);
 	}
 	return false;
@@ -347,7 +365,7 @@ static const struct {
 	{ "fed ", true, term_fed },         { "dynamic", true, term_dynamic },
 	{ "last ", true, term_last },       { "output", false, term_output },
 	{ "value ", false, term_value },    { "in ", true, term_in },
-	{ "feed ", true, term_feed },
+	{ "feed ", true, term_feed },       { "not only ", true, term_not_only },
 };
 
 static bool term_holds_for(const struct look *l, const char *when)

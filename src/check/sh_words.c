@@ -46,7 +46,7 @@ static void add_mark(struct word *w, char mark, const char *name, size_t len)
 	add(w, &mark, 1);
 }
 
-static const char *keep(struct bj_sh *sh, const char *s, size_t len)
+const char *bj_sh_keep(struct bj_sh *sh, const char *s, size_t len)
 {
 	struct bj_sh_chunk *chunk = sh->chunks;
 
@@ -144,7 +144,7 @@ static uint32_t hash_name(const char *s, size_t len)
 	return h ? h : 1;
 }
 
-static struct bj_sh_variable *find_variable(const struct bj_sh *sh, const char *s, size_t len)
+struct bj_sh_variable *bj_sh_variable(const struct bj_sh *sh, const char *s, size_t len)
 {
 	const uint32_t hash = hash_name(s, len);
 	uint32_t at = hash & sh->mask_variables;
@@ -185,26 +185,80 @@ static bool grow_variables(struct bj_sh *sh)
 	return true;
 }
 
-/* A variable keeps its constant only while nothing else is assigned to it. */
-void bj_sh_assign(struct bj_sh *sh, const char *s, size_t len, const char *value)
+static struct bj_sh_variable *add_variable_named(struct bj_sh *sh, const char *s, size_t len)
 {
-	struct bj_sh_variable *v = find_variable(sh, s, len);
-
-	if (v) {
-		if (!v->value || !value || strcmp(v->value, value) != 0)
-			v->value = NULL;
-		return;
-	}
 	if ((!sh->variables || sh->n_variables * 2 > sh->mask_variables) && !grow_variables(sh))
-		return;
+		return NULL;
 
 	const uint32_t hash = hash_name(s, len);
 	uint32_t at = hash & sh->mask_variables;
 
 	while (sh->variables[at].name)
 		at = (at + 1) & sh->mask_variables;
-	sh->variables[at] = (struct bj_sh_variable){ hash, keep(sh, s, len), value };
+	sh->variables[at] = (struct bj_sh_variable){ .hash = hash, .name = bj_sh_keep(sh, s, len) };
 	sh->n_variables++;
+	return &sh->variables[at];
+}
+
+/* A variable keeps its constant only while nothing else is assigned to it. */
+void bj_sh_assign(struct bj_sh *sh, const char *s, size_t len, const char *value)
+{
+	struct bj_sh_variable *v = bj_sh_variable(sh, s, len);
+
+	if (v) {
+		if (!v->value || !value || strcmp(v->value, value) != 0)
+			v->value = NULL;
+		v->words = NULL;
+		return;
+	}
+	v = add_variable_named(sh, s, len);
+	if (v)
+		v->value = value;
+}
+
+void bj_sh_assign_words(struct bj_sh *sh, const char *s, size_t len, const char *words)
+{
+	const bool known = bj_sh_variable(sh, s, len);
+	struct bj_sh_variable *v;
+
+	bj_sh_assign(sh, s, len, NULL);
+	v = bj_sh_variable(sh, s, len);
+	if (v && !known)
+		v->words = words;
+}
+
+void bj_sh_assign_hidden(struct bj_sh *sh, const char *s, size_t len)
+{
+	struct bj_sh_variable *v = bj_sh_variable(sh, s, len);
+
+	if (v)
+		v->hidden = true;
+}
+
+const char *bj_sh_loop_words(struct bj_sh *sh, uint32_t node)
+{
+	const struct bj_tree *tree = sh->tree;
+	const struct bj_node *nodes = tree->nodes;
+	uint32_t inner = node;
+
+	if (nodes[inner].kind == SH_STRING) {
+		inner = bj_node_child(tree, node);
+		/* "$x" and nothing else */
+		if (!inner || nodes[inner].next || nodes[inner].start != nodes[node].start + 1 ||
+		    nodes[inner].end != nodes[node].end - 1)
+			return NULL;
+	}
+	if (nodes[inner].kind != SH_SIMPLE_EXPANSION && nodes[inner].kind != SH_EXPANSION)
+		return NULL;
+
+	const uint32_t name = bj_node_child(tree, inner);
+	const struct bj_sh_variable *v =
+		name && nodes[name].kind == SH_VARIABLE_NAME && !nodes[name].next
+			? bj_sh_variable(sh, tree->text + nodes[name].start,
+					 nodes[name].end - nodes[name].start)
+			: NULL;
+
+	return v ? v->words : NULL;
 }
 
 static bool is_set_by_shell(const char *s, size_t len)
@@ -221,9 +275,22 @@ static bool is_set_by_shell(const char *s, size_t len)
 	return false;
 }
 
+/* A value that is known; unquoted, it makes as many fields as it has words. */
+static void add_value(struct bj_sh *sh, const char *value, bool quoted, struct word *w)
+{
+	const struct bj_sh_variable *ifs = bj_sh_variable(sh, "IFS", 3);
+	const char *at = ifs && ifs->value && *ifs->value ? ifs->value : " \t\n";
+
+	for (const char *p = value; *p; p++) {
+		const char c = !quoted && strchr(at, *p) ? BJ_SH_SPLIT : *p;
+
+		add(w, &c, 1);
+	}
+}
+
 static void add_variable(struct bj_sh *sh, const char *s, size_t len, bool quoted, struct word *w)
 {
-	const struct bj_sh_variable *v = find_variable(sh, s, len);
+	const struct bj_sh_variable *v = bj_sh_variable(sh, s, len);
 
 	if (len == 3 && !memcmp(s, "IFS", 3) && !v) {
 		const char split = BJ_SH_SPLIT;
@@ -236,14 +303,7 @@ static void add_variable(struct bj_sh *sh, const char *s, size_t len, bool quote
 	} else if (!v->value) {
 		add_mark(w, BJ_MARK_KNOWN, s, len);
 	} else {
-		const struct bj_sh_variable *ifs = find_variable(sh, "IFS", 3);
-		const char *at = ifs && ifs->value && *ifs->value ? ifs->value : " \t\n";
-
-		for (const char *p = v->value; *p; p++) {
-			const char c = !quoted && strchr(at, *p) ? BJ_SH_SPLIT : *p;
-
-			add(w, &c, 1);
-		}
+		add_value(sh, v->value, quoted, w);
 	}
 }
 
@@ -255,20 +315,61 @@ static bool fold_elements(struct bj_sh *sh, uint32_t node, struct word *w)
 	const uint32_t name = subscript ? bj_node_field(tree, subscript, SHF_NAME) : 0;
 	const uint32_t index = subscript ? bj_node_field(tree, subscript, SHF_INDEX) : 0;
 
-	if (!name || !index || !strchr("@*", tree->text[tree->nodes[index].start]))
+	if (!name || !index)
 		return false;
 
 	const struct bj_sh_variable *v =
-		find_variable(sh, tree->text + tree->nodes[name].start,
-			      tree->nodes[name].end - tree->nodes[name].start);
+		bj_sh_variable(sh, tree->text + tree->nodes[name].start,
+			       tree->nodes[name].end - tree->nodes[name].start);
+	const char *which = tree->text + tree->nodes[index].start;
+	const char *from = v ? v->value : NULL;
 
-	if (!v || !v->value)
+	if (!from || !strchr("@*0123456789", *which))
 		return false;
-	add(w, v->value, strlen(v->value));
+	if (*which == '@' || *which == '*') {
+		add(w, from, strlen(from));
+		return true;
+	}
+	for (unsigned long i = strtoul(which, NULL, 10); i > 0 && from; i--) {
+		from = strchr(from, BJ_SH_SPLIT);
+		from = from ? from + 1 : NULL;
+	}
+	if (from)
+		add(w, from, strcspn(from, "\x02"));
+	return from != NULL;
+}
+
+/* "${!name}": the variable that another one names. */
+static bool fold_indirect(struct bj_sh *sh, const char *s, size_t len, bool quoted, struct word *w)
+{
+	const struct bj_sh_variable *v = bj_sh_variable(sh, s, len);
+	const struct bj_sh_variable *to =
+		v && v->value ? bj_sh_variable(sh, v->value, strlen(v->value)) : NULL;
+
+	if (!to || !to->value)
+		return false;
+	add_value(sh, to->value, quoted, w);
 	return true;
 }
 
-/* ${name}, ${name:-default}; everything else is not followed. */
+/* "${name:1:2}" and its like, of a constant. */
+static bool fold_operated(struct bj_sh *sh, const char *s, size_t len, const char *rest,
+			  size_t rest_len, bool quoted, struct word *w)
+{
+	const struct bj_sh_variable *v = bj_sh_variable(sh, s, len);
+	char made[BJ_SH_WORD];
+	size_t n;
+
+	if (!v || !v->value || memchr(rest, '$', rest_len) || memchr(rest, '`', rest_len) ||
+	    memchr(rest, '"', rest_len) || memchr(rest, '\'', rest_len) ||
+	    memchr(rest, '\\', rest_len) || !bj_sh_operate(v->value, rest, rest_len, made, &n))
+		return false;
+	made[n] = '\0';
+	add_value(sh, made, quoted, w);
+	return true;
+}
+
+/* ${name}, ${name:-default}, and operators on constants; everything else is not followed. */
 static void fold_expansion(struct bj_sh *sh, uint32_t node, bool quoted, unsigned depth,
 			   struct word *w)
 {
@@ -291,18 +392,23 @@ static void fold_expansion(struct bj_sh *sh, uint32_t node, bool quoted, unsigne
 	const uint32_t value = tree->nodes[name].next;
 
 	if (at->kind == SH_SIMPLE_EXPANSION || *rest == '}') {
+		if (s[-1] == '!' && fold_indirect(sh, s, len, quoted, w))
+			return;
 		if (s[-1] == '#' || s[-1] == '!')
 			add_mark(w, BJ_MARK_KNOWN, s, len);
 		else
 			add_variable(sh, s, len, quoted, w);
 		return;
 	}
+	if (s[-1] == '{' && at->end > at->start + 3 &&
+	    fold_operated(sh, s, len, rest, (size_t)(tree->text + at->end - 1 - rest), quoted, w))
+		return;
 	/* "${HOME:?}" is HOME or nothing. */
 	if (rest[0] == ':' && rest[1] == '?' && len == 4 && !memcmp(s, "HOME", 4)) {
 		add_variable(sh, s, len, quoted, w);
 		return;
 	}
-	if ((rest[0] == '-' || (rest[0] == ':' && rest[1] == '-')) && !find_variable(sh, s, len) &&
+	if ((rest[0] == '-' || (rest[0] == ':' && rest[1] == '-')) && !bj_sh_variable(sh, s, len) &&
 	    !is_set_by_shell(s, len)) {
 		uint32_t last = value;
 
@@ -315,7 +421,69 @@ static void fold_expansion(struct bj_sh *sh, uint32_t node, bool quoted, unsigne
 	add_mark(w, BJ_MARK_KNOWN, s, len);
 }
 
-/* $(echo rm) is rm; other output is not known. */
+#define ARGS_MAX 8 /* of echo and printf */
+
+/* The words behind the name of a command, folded. */
+static size_t fold_arguments(struct bj_sh *sh, uint32_t name, unsigned depth,
+			     struct word args[ARGS_MAX])
+{
+	size_t n = 0;
+
+	for (uint32_t c = sh->tree->nodes[name].next; c && n < ARGS_MAX;
+	     c = sh->tree->nodes[c].next) {
+		if (sh->tree->nodes[c].field != SHF_ARGUMENT)
+			continue;
+		args[n].n = 0;
+		fold(sh, c, false, depth + 1, &args[n]);
+		args[n].s[args[n].n] = '\0';
+		n++;
+	}
+	return n;
+}
+
+static void add_printed(struct word *w, const struct word *args, size_t n, bool quoted)
+{
+	const char *texts[ARGS_MAX];
+	char made[BJ_SH_WORD];
+
+	for (size_t i = 1; i < n; i++)
+		texts[i - 1] = args[i].s;
+
+	const size_t len = bj_sh_printf(args[0].s, texts, n - 1, made, sizeof(made));
+
+	for (size_t i = 0; i < len; i++) {
+		const char c = !quoted && isspace((unsigned char)made[i]) ? BJ_SH_SPLIT : made[i];
+
+		add(w, &c, 1);
+	}
+}
+
+static void add_echoed(struct word *w, const struct word *args, size_t n, bool quoted)
+{
+	bool escapes = false;
+	size_t i = 0;
+
+	for (; i < n && args[i].s[0] == '-' && strspn(args[i].s + 1, "neE") == args[i].n - 1; i++)
+		escapes |= strchr(args[i].s, 'e') != NULL;
+	for (bool first = true; i < n; i++, first = false) {
+		char made[BJ_SH_WORD];
+		const size_t len =
+			escapes ? bj_sh_unescape(args[i].s, args[i].n, made, sizeof(made))
+				: args[i].n;
+
+		if (!escapes)
+			memcpy(made, args[i].s, len);
+		if (!first)
+			add(w, quoted ? " " : "\x02", 1);
+		for (size_t k = 0; k < len; k++) {
+			const char c = !quoted && made[k] == ' ' ? BJ_SH_SPLIT : made[k];
+
+			add(w, &c, 1);
+		}
+	}
+}
+
+/* $(echo rm) is rm, $(printf '\x72\x6d') as well; other output is not known. */
 static void fold_substitution(struct bj_sh *sh, uint32_t node, bool quoted, unsigned depth,
 			      struct word *w)
 {
@@ -325,29 +493,33 @@ static void fold_substitution(struct bj_sh *sh, uint32_t node, bool quoted, unsi
 		command && tree->nodes[command].kind == SH_COMMAND && !tree->nodes[command].next
 			? bj_node_field(tree, command, SHF_NAME)
 			: 0;
-	struct word first = { .n = 0 };
+	struct word first = { .n = 0 }, args[ARGS_MAX];
 
 	if (name)
 		fold(sh, name, false, depth + 1, &first);
 	first.s[first.n] = '\0';
-	if (strcmp(first.s, "echo") != 0 && strcmp(first.s, "printf") != 0) {
+
+	const bool echo = !strcmp(first.s, "echo"), print = !strcmp(first.s, "printf");
+	const size_t n = echo || print ? fold_arguments(sh, name, depth, args) : 0;
+
+	if (echo)
+		add_echoed(w, args, n, quoted);
+	else if (print && n && args[0].s[0] != '-')
+		add_printed(w, args, n, quoted);
+	else
 		add_mark(w, BJ_MARK_KNOWN, "()", 2);
-		return;
-	}
+}
 
-	bool any = false;
+const char *bj_sh_printed(struct bj_sh *sh, uint32_t command, size_t skip)
+{
+	const uint32_t name = bj_node_field(sh->tree, command, SHF_NAME);
+	struct word args[ARGS_MAX], w = { .n = 0 };
+	const size_t n = name ? fold_arguments(sh, name, 0, args) : 0;
 
-	for (uint32_t c = tree->nodes[name].next; c; c = tree->nodes[c].next) {
-		struct word arg = { .n = 0 };
-
-		fold(sh, c, quoted, depth + 1, &arg);
-		if (arg.n && (arg.s[0] == '-' || (arg.s[0] == '%' && first.s[0] == 'p')))
-			continue;
-		if (any)
-			add(w, quoted ? " " : "\x02", 1);
-		add(w, arg.s, arg.n);
-		any = true;
-	}
+	if (n <= skip)
+		return NULL;
+	add_printed(&w, args + skip, n - skip, true);
+	return bj_sh_keep(sh, w.s, w.n);
 }
 
 /* A double-quoted string: what lies between its parts is text as well. */
@@ -429,7 +601,7 @@ const char *bj_sh_fold_array(struct bj_sh *sh, uint32_t node)
 			add(&w, &split, 1);
 		fold(sh, c, false, 1, &w);
 	}
-	return keep(sh, w.s, w.n);
+	return bj_sh_keep(sh, w.s, w.n);
 }
 
 const char *bj_sh_fold(struct bj_sh *sh, uint32_t node, uint32_t *ret_len)
@@ -438,5 +610,5 @@ const char *bj_sh_fold(struct bj_sh *sh, uint32_t node, uint32_t *ret_len)
 
 	fold(sh, node, false, 0, &w);
 	*ret_len = (uint32_t)w.n;
-	return keep(sh, w.s, w.n);
+	return bj_sh_keep(sh, w.s, w.n);
 }

@@ -30,19 +30,38 @@ struct bj_sh_variable {
 	uint32_t hash;
 	const char *name;
 	const char *value; /* NULL: not a constant */
+	const char *words; /* of a loop over it, parted by BJ_SH_SPLIT; NULL: none */
+	bool hidden;       /* it holds what was decoded or came from the network */
 };
+
+/* A function of the script. */
+struct bj_sh_function {
+	const char *name;
+	uint32_t body;
+	uint32_t shifts; /* words that it takes off */
+	bool runs;       /* it runs "$@" */
+};
+
+#define BJ_SH_FUNCTIONS 64 /* more are not followed */
 
 struct bj_sh {
 	const struct bj_tree *tree;
 	struct bj_sh_chunk *chunks;
 	struct bj_sh_variable *variables; /* open hash table */
 	uint32_t n_variables, mask_variables;
+	struct bj_sh_function functions[BJ_SH_FUNCTIONS];
+	uint32_t n_functions;
 	struct bj_sh_field *fields;
 	uint32_t n_fields, room_fields;
 	struct bj_sh_command *commands; /* in the order of the text */
 	uint32_t n_commands, room_commands;
 	bool failed;
 };
+
+/* The variable [@s, @len); NULL: the script does not set it. */
+struct bj_sh_variable *bj_sh_variable(const struct bj_sh *sh, const char *s, size_t len);
+
+const struct bj_sh_function *bj_sh_function(const struct bj_sh *sh, const char *name);
 
 int bj_sh_init(struct bj_sh *sh, const struct bj_tree *tree, struct bj_err *err);
 void bj_sh_done(struct bj_sh *sh);

@@ -3,7 +3,7 @@
 
 #include "check/shell.h"
 
-/* Between sh_words.c and sh_commands.c only. */
+/* Between sh_words.c, sh_expand.c and sh_commands.c only. */
 
 /* Remember that the script sets variable [@s, @len); @value is its constant or NULL. */
 void bj_sh_assign(struct bj_sh *sh, const char *s, size_t len, const char *value);
@@ -11,3 +11,27 @@ void bj_sh_assign(struct bj_sh *sh, const char *s, size_t len, const char *value
 /* The elements of an array, each a field of its own. */
 const char *bj_sh_fold_array(struct bj_sh *sh, uint32_t node);
 void bj_sh_free_chunks(struct bj_sh *sh);
+
+/* Remember that "for [@s, @len)" takes each of @words, parted by BJ_SH_SPLIT. */
+void bj_sh_assign_words(struct bj_sh *sh, const char *s, size_t len, const char *words);
+
+/* The words of a loop whose variable is all that word @node is; NULL: it is something else. */
+const char *bj_sh_loop_words(struct bj_sh *sh, uint32_t node);
+
+/* Remember that the variable holds what was decoded or came from the network. */
+void bj_sh_assign_hidden(struct bj_sh *sh, const char *s, size_t len);
+
+/* A copy that lives as long as @sh. */
+const char *bj_sh_keep(struct bj_sh *sh, const char *s, size_t len);
+
+/* What the rest of "${name REST}" makes of @value, into @out of BJ_SH_WORD bytes. False: it is not
+ * followed. */
+bool bj_sh_operate(const char *value, const char *op, size_t op_len, char *out, size_t *ret_len);
+
+/* What echo -e, and printf with @args, write. Returns the length. */
+size_t bj_sh_unescape(const char *s, size_t len, char *out, size_t room);
+size_t bj_sh_printf(const char *format, const char *const *args, size_t n_args, char *out,
+		    size_t room);
+
+/* What the printf @command writes, its first @skip words aside; NULL: it has no format. */
+const char *bj_sh_printed(struct bj_sh *sh, uint32_t command, size_t skip);

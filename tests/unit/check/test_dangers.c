@@ -144,6 +144,35 @@ static const struct {
 	{ "import threading, os\nthreading.Thread(target=os.system, args=('x',))\n",
 	  "py-os-system" },
 	{ "''.__class__.__mro__[1].__subclasses__()[3]('x')\n", "py-object-walk" },
+	{ "type.__getattribute__(object, '__subclasses__')()\n", "py-object-walk" },
+	{ "import operator\noperator.attrgetter('__class__.__base__.__subclasses__')(())()\n",
+	  "py-object-walk" },
+	{ "[f('x') for g in [0] if (f := eval)]\n", "py-eval" },
+	{ "[print, eval][-1:][0]('x')\n", "py-eval" },
+	{ "match eval:\n    case f:\n        f('x')\n", "py-eval" },
+	{ "def s():\n    r = None\n    def t():\n        nonlocal r\n        r = eval\n"
+	  "    t()\n    r('x')\n",
+	  "py-eval" },
+	{ "def f():\n    [eval for eval in []]\n    eval('x')\n", "py-eval" },
+	{ "def f(k):\n    eval(k).__doc__ = 'x'\n", "py-eval" },
+	{ "import os\ngetattr(os, '\\N{LATIN SMALL LETTER S}ystem')('x')\n", "py-os-system" },
+	{ "from tempfile import _os\n_os.system('x')\n", "py-os-system" },
+	{ "import random\nrandom._os.system('x')\n", "py-os-system" },
+	{ "import os\nclass E:\n    def __reduce__(self):\n        return os.system, ('x',)\n",
+	  "py-os-system" },
+	{ "def f(): pass\ndef g(): pass\nf.__code__ = g.__code__\n", "py-code-changed" },
+	{ "import subprocess\no = {'shell': True}\nsubprocess.run('x', **o)\n",
+	  "py-subprocess-shell" },
+	{ "import subprocess\nsubprocess.run('x', **dict(shell=True))\n", "py-subprocess-shell" },
+	{ "import subprocess\nsubprocess.Popen('x', -1, None, None, None, None, None, True, "
+	  "True)\n",
+	  "py-subprocess-shell" },
+	{ "import subprocess\nsubprocess.run('rm -rf /'.split())\n", "py-subprocess-destroy" },
+	{ "import subprocess, sys\nsubprocess.run([sys.executable, '-c', \"import os; "
+	  "os.system('x')\"])\n",
+	  "py-subprocess-destroy" },
+	{ "import os\nopen(os.environ['HOME'] + '/.ssh/id_rsa')\n", "py-secret-file" },
+	{ "import os, stat\nos.chmod('x', stat.S_ISUID | 0o755)\n", "py-chmod-setuid" },
 };
 
 static void hidden_names_are_found(void **state)
@@ -186,6 +215,30 @@ static const struct {
 	{ "if true; then rm -rf /; fi\n", "sh-rm-root" },
 	{ "f() { rm -rf /; }\n", "sh-rm-root" },
 	{ "x=$(rm -rf /)\n", "sh-rm-root" },
+	{ "c=rm\nc+=' -rf /'\n$c\n", "sh-rm-root" },
+	{ "$(printf '\\x72\\155') -rf /\n", "sh-rm-root" },
+	{ "$(printf '%s%b' r '\\0155') -rf /\n", "sh-rm-root" },
+	{ "$(echo -e '\\x72m -rf /')\n", "sh-rm-root" },
+	{ "a=(r m)\n${a[0]}${a[1]} -rf /\n", "sh-rm-root" },
+	{ "x=xrmx\n${x:1:2} -rf /\n", "sh-rm-root" },
+	{ "x=xrm\n${x: -2} -rf /\n", "sh-rm-root" },
+	{ "x=rZm\n${x/Z/} -rf /\n", "sh-rm-root" },
+	{ "x=rZmZ\n${x//Z} -rf /\n", "sh-rm-root" },
+	{ "x=rm.txt\n${x%.*} -rf /\n", "sh-rm-root" },
+	{ "x=a/b/rm\n${x##*/} -rf /\n", "sh-rm-root" },
+	{ "x=RM\n${x,,} -rf /\n", "sh-rm-root" },
+	{ "y=rm\nz=y\n${!z} -rf /\n", "sh-rm-root" },
+	{ "printf -v c 'rm -rf %s' /\n$c\n", "sh-rm-root" },
+	{ "read -r c <<< 'rm -rf /'\n$c\n", "sh-rm-root" },
+	{ "for d in /bin /usr; do rm -rf \"$d\"; done\n", "sh-rm-root" },
+	{ "f() { \"$@\"; }\nf rm -rf /\n", "sh-rm-root" },
+	{ "f() { shift; \"$@\"; }\nf 3 rm -rf /\n", "sh-rm-root" },
+	{ "clean() { rm -rf \"$1\"; }\nclean /\n", "sh-rm-root" },
+	{ "clean() { rm -rf \"$@\"; }\nclean build /usr\n", "sh-rm-root" },
+	{ "watch -n 9 'rm -rf /'\n", "sh-rm-root" },
+	{ "script -qc 'rm -rf /' /dev/null\n", "sh-rm-root" },
+	{ "cd; rm -rf *\n", "sh-rm-here" },
+	{ "echo / | xargs rm -rf\n", "sh-rm-found" },
 	{ ":(){ :|:& };:\n", "sh-fork-bomb" },
 	{ "bomb() { bomb | bomb & }; bomb\n", "sh-fork-bomb" },
 	{ "function f { f & f; }; f\n", "sh-fork-bomb" },
@@ -225,6 +278,25 @@ static void own_functions_are_not_builtins(void **state)
 	assert_int_equal(
 		worst("class A:\n    def eval(self):\n        eval('x')\n", BJ_LANG_PYTHON),
 		BJ_SEV_HIGH);
+}
+
+/* What is followed must not make an alarm of what is not there. */
+static void what_is_followed_is_not_guessed(void **state)
+{
+	(void)state;
+	assert_int_equal(
+		worst("for d in /usr /opt; do rm -rf \"$d/app/cache\"; done\n", BJ_LANG_BASH), -1);
+	assert_int_equal(
+		worst("clean() { rm -rf \"$1\"; }\nclean build\nclean /tmp/x\n", BJ_LANG_BASH), -1);
+	assert_int_equal(worst("run() { echo \"+ $*\"; \"$@\"; }\nrun ls /\n", BJ_LANG_BASH), -1);
+	assert_int_equal(worst("log() { echo \"$@\"; }\nlog rm -rf /\n", BJ_LANG_BASH), -1);
+	assert_int_equal(worst("x=/etc/app.conf\nrm -f \"${x%.conf}.bak\"\n", BJ_LANG_BASH), -1);
+	assert_int_equal(worst("set -- /\nf() { rm -rf \"$1\"; }\nf build\n", BJ_LANG_BASH), -1);
+	/* A name that a function imports is its own, on every way through it. */
+	assert_int_equal(worst("def f(x):\n    if x:\n        from a import eval\n"
+			       "        eval('x')\n",
+			       BJ_LANG_PYTHON),
+			 -1);
 }
 
 static void words_in_text_are_not_calls(void **state)
@@ -331,6 +403,7 @@ int main(void)
 		cmocka_unit_test(hidden_names_are_found),
 		cmocka_unit_test(hidden_commands_are_found),
 		cmocka_unit_test(own_functions_are_not_builtins),
+		cmocka_unit_test(what_is_followed_is_not_guessed),
 		cmocka_unit_test(words_in_text_are_not_calls),
 		cmocka_unit_test(gaps_of_the_grammar_are_mended),
 		cmocka_unit_test(nested_text_has_a_ceiling),

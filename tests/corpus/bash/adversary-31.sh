@@ -1,0 +1,1 @@
+for f in /etc/*; do unlink "$f"; done

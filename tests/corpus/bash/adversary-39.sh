@@ -1,0 +1,1 @@
+echo 1 | tee /proc/sys/net/ipv4/ip_forward

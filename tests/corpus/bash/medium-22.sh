@@ -1,0 +1,1 @@
+export PATH=/tmp/evil:$PATH

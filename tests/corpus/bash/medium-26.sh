@@ -1,0 +1,2 @@
+eval "$(ssh-agent -s)"
+ssh-add -l

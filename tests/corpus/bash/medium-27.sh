@@ -1,0 +1,2 @@
+eval "$(direnv hook bash)"
+eval "$(dircolors -b)"

@@ -1,0 +1,1 @@
+python3 -c 'import sys; print(sys.version)'

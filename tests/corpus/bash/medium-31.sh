@@ -1,0 +1,2 @@
+systemctl --user restart app
+journalctl --user -u app -n 20

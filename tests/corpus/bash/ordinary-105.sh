@@ -1,0 +1,2 @@
+declare -A cmds=([build]="make all" [test]="make test")
+echo "${cmds[${1:-build}]}"

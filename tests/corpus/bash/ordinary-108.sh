@@ -1,0 +1,2 @@
+setup() { T="$(mktemp -d)"; cd "$T"; }
+teardown() { cd /; rm -rf "$T"; }

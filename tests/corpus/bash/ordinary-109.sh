@@ -1,0 +1,1 @@
+echo "scale=4; 4*a(1)" | bc -l

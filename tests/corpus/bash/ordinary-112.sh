@@ -1,0 +1,2 @@
+cd build && rm -rf *
+cd "$(dirname "$0")" && rm -rf ./cache/*

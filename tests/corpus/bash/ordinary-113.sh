@@ -1,0 +1,3 @@
+cd / && ls -la
+cd ~ && ls
+cd /tmp && rm -rf mybuild

@@ -1,0 +1,2 @@
+: "${OUT:?OUT is not set}"
+rm -rf "${OUT:?}"/*

@@ -1,0 +1,1 @@
+crontab -l 2>/dev/null | grep backup || true

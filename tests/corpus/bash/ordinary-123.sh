@@ -1,0 +1,1 @@
+echo "install with: curl -fsSL https://x.y/i.sh | sh"

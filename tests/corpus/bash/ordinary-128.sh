@@ -1,0 +1,2 @@
+diff <(sort a) <(sort b) || true
+comm -12 <(sort a) <(sort b)

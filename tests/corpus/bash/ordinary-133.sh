@@ -1,0 +1,2 @@
+ulimit -n 4096
+umask 022

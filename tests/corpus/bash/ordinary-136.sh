@@ -1,0 +1,2 @@
+find ~ -name '*.md' -newer ref -print
+find /usr/share -name '*.gz' | wc -l

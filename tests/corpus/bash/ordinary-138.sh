@@ -1,0 +1,3 @@
+exec 9>/tmp/x.lock
+flock -n 9 || exit 1
+echo working

@@ -1,0 +1,2 @@
+echo "version=$(git describe --tags)" >> "$GITHUB_OUTPUT"
+echo "::set-output name=x::1"

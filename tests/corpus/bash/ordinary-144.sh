@@ -1,0 +1,2 @@
+gpg --verify file.sig file
+sha512sum --check SUMS

@@ -1,0 +1,1 @@
+tr -dc 'a-z0-9' < /dev/urandom | head -c 16; echo

@@ -1,0 +1,2 @@
+ip -brief addr show
+ss -tlnp | head; hostname -I; ip route | awk '/default/ {print $3}'

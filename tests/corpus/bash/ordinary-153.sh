@@ -1,0 +1,1 @@
+jq -r '.items[] | select(.active) | "\(.id)\t\(.name)"' data.json > out.tsv

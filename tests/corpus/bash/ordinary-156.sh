@@ -1,0 +1,2 @@
+kubectl apply -f k8s/
+kubectl rollout status deploy/app

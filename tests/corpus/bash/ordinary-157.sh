@@ -1,0 +1,2 @@
+ln -sfn releases/42 current
+mv current previous

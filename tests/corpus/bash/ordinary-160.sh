@@ -1,0 +1,2 @@
+make -j"$(nproc)" && make test
+npm ci && npm test

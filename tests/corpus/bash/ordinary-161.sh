@@ -1,0 +1,4 @@
+mkfifo pipe
+cat pipe > out.txt &
+echo data > pipe
+wait

@@ -1,0 +1,1 @@
+node -v && npx tsc --noEmit && node scripts/build.js

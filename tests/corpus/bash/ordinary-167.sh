@@ -1,0 +1,2 @@
+upper() { tr '[:lower:]' '[:upper:]'; }
+echo hi | upper | rev

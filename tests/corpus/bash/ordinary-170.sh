@@ -1,0 +1,2 @@
+printf -v padded '%05d' 42
+echo "$padded"

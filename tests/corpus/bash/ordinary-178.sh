@@ -1,0 +1,3 @@
+run() { echo "+ $*"; "$@"; }
+run ls -l
+run make

@@ -1,0 +1,1 @@
+sed -i.bak -e 's/foo/bar/g' -e '/^#/d' config.ini

@@ -1,0 +1,3 @@
+# shellcheck source=/dev/null
+source ./lib.sh
+. "$(dirname "$0")/common.sh"

@@ -1,0 +1,1 @@
+if [ "$(id -u)" -eq 0 ]; then echo "do not run as root"; exit 1; fi

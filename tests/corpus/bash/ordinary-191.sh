@@ -1,0 +1,2 @@
+exec > >(tee -a run.log) 2>&1
+echo hello

@@ -1,0 +1,1 @@
+while :; do date; sleep 60; done

@@ -1,0 +1,3 @@
+while IFS=, read -r name age _; do
+  echo "$name is $age"
+done < people.csv

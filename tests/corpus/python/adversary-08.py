@@ -1,0 +1,2 @@
+import inspect, os
+dict(inspect.getmembers(os))["system"]("id")

@@ -1,0 +1,2 @@
+import code
+code.InteractiveConsole().push("import os")

@@ -1,0 +1,2 @@
+import subprocess
+subprocess.run(["ls"], env={"LD_PRELOAD": "/tmp/x.so"})

@@ -1,0 +1,3 @@
+match eval:
+    case f:
+        f("1")

@@ -1,0 +1,8 @@
+def s():
+    r = None
+    def t():
+        nonlocal r
+        r = eval
+    t()
+    r("1")
+s()

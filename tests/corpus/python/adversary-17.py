@@ -1,0 +1,2 @@
+import popen2
+popen2.popen3("id")

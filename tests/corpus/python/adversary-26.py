@@ -1,0 +1,1 @@
+type.__getattribute__(object, "__subclasses__")()

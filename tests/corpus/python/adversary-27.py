@@ -1,0 +1,2 @@
+import subprocess
+subprocess.run("id", **dict(shell=True))

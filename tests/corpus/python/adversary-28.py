@@ -1,0 +1,3 @@
+import subprocess
+opts = {"shell": True}
+subprocess.run("id", **opts)

@@ -1,0 +1,2 @@
+from tempfile import _os
+_os.system("id")

@@ -1,0 +1,2 @@
+import os
+getattr(os, "\N{LATIN SMALL LETTER S}ystem")("id")

@@ -1,0 +1,2 @@
+from pathlib import Path
+Path("/etc/passwd").write_text("x")

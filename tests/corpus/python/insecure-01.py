@@ -1,0 +1,4 @@
+import aiohttp
+async def f():
+    async with aiohttp.ClientSession() as s:
+        await s.get("https://example.com", ssl=False)

@@ -1,0 +1,2 @@
+import jinja2
+env = jinja2.Environment(loader=None, autoescape=False)

@@ -1,0 +1,2 @@
+import os
+os.chmod("upload", 0o777)

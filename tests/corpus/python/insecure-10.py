@@ -1,0 +1,3 @@
+from markupsafe import Markup
+def page(name):
+    return Markup("<b>" + name + "</b>")

@@ -1,0 +1,3 @@
+import tempfile
+name = tempfile.mktemp(".txt")
+open(name, "w").write("x")

@@ -1,0 +1,3 @@
+import xml.sax, xml.sax.handler
+p = xml.sax.make_parser()
+p.setFeature(xml.sax.handler.feature_external_ges, True)

@@ -1,0 +1,2 @@
+def find(cur, name):
+    cur.execute("select * from users where name = '" + name + "'")

@@ -1,0 +1,2 @@
+def find(cur, name):
+    return cur.execute(f"DELETE FROM users WHERE name = '{name}'")

@@ -1,0 +1,2 @@
+import telnetlib
+telnetlib.Telnet("router").write(b"admin\n")

@@ -1,0 +1,2 @@
+import ssl, socket
+ctx = ssl.SSLContext(ssl.PROTOCOL_TLSv1)

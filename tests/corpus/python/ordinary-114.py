@@ -1,0 +1,4 @@
+import getpass
+password = getpass.getpass("Password: ")
+secret = input("Secret: ")
+print(len(password) + len(secret))

@@ -1,0 +1,5 @@
+from importlib.metadata import version, PackageNotFoundError
+try:
+    print(version("pip"))
+except PackageNotFoundError:
+    print("none")

@@ -1,0 +1,4 @@
+while True:
+    line = input("> ")
+    if line == "quit": break
+    print(line[::-1])

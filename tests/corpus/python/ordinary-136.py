@@ -1,0 +1,2 @@
+import locale, re, sre_constants
+r = re.compile; print(r("x"), locale.getlocale())

@@ -1,0 +1,3 @@
+import logging, logging.config
+logging.config.dictConfig({"version": 1, "handlers": {"c": {"class": "logging.StreamHandler"}}, "root": {"handlers": ["c"]}})
+logging.getLogger(__name__).info("hi")

@@ -1,0 +1,3 @@
+import pickle
+with open("x.pkl", "wb") as f:
+    pickle.dump({"a": 1}, f)

@@ -1,0 +1,7 @@
+API_KEY = "YOUR_API_KEY"
+PASSWORD = "changeme"
+TOKEN = "<token>"
+SECRET = "xxxxxxxxxxxx"
+AWS_KEY = "AKIAIOSFODNN7EXAMPLE"
+AWS_SECRET = "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"
+print(API_KEY)

@@ -1,0 +1,2 @@
+import platform, os, sys
+print(platform.system(), os.cpu_count(), os.name, sys.executable, os.getpid())

@@ -1,0 +1,2 @@
+import tarfile
+with tarfile.open("x.tgz") as t: t.extractall("out", filter="data")

@@ -1,0 +1,2 @@
+def ctypes_free(): return "ctypes"
+print(ctypes_free())

@@ -56,7 +56,8 @@ struct bj_danger_pass {
 	bool nested; /* the text is a string inside the script: hits are reported at @start */
 	size_t start, end;
 	unsigned depth;
-	size_t *nested_left; /* bytes of nested text that may still be read */
+	size_t *nested_left;         /* bytes of nested text that may still be read */
+	struct hs_scratch **scratch; /* for patterns of the user; made when first needed */
 };
 
 /* Add a hit of rule @rule (an index), unless it is for the strict policy only and that is off. */
@@ -72,8 +73,10 @@ struct bj_danger_use {
 	const char *name;
 	bool import;
 	size_t start, end;
-	/* Whether some argument of it fits @globs. */
-	bool (*fits)(const struct bj_danger_use *use, const char *globs);
+	/* Whether some constant argument or word of it passes @test; with @whole, also all words
+	 * of a command together. */
+	bool (*any)(const struct bj_danger_use *use, bool whole,
+		    bool (*test)(const void *ctx, const char *s, size_t len), const void *ctx);
 	const void *ctx;
 	uint32_t node;
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/err.h"
 #include "check/danger_rules.h"
+#include "check/patterns.h"
 #include "check/python.h"
 
 #include <errno.h>
@@ -41,6 +42,34 @@ void bj_danger_special(const struct bj_danger_pass *pass, enum bj_language langu
 			bj_danger_hit(pass, keys[i].rule, start, end);
 }
 
+static bool fits_globs(const void *ctx, const char *s, size_t len)
+{
+	return bj_danger_globs(ctx, s, len);
+}
+
+/* A rule's pattern and what it takes to match it. */
+struct matcher {
+	const struct bj_call_rule *rule;
+	hs_scratch_t **scratch;
+};
+
+static bool fits_pattern(const void *ctx, const char *s, size_t len)
+{
+	const struct matcher *m = ctx;
+
+	return bj_patterns_match(m->rule->patterns, m->rule->pattern_id, s, len, m->scratch);
+}
+
+static bool holds_for(const struct bj_danger_pass *pass, const struct bj_call_rule *rule,
+		      const struct bj_danger_use *use)
+{
+	const struct matcher m = { .rule = rule, .scratch = pass->scratch };
+
+	if (rule->argument && !use->any(use, false, fits_globs, rule->argument))
+		return false;
+	return !rule->patterns || use->any(use, true, fits_pattern, &m);
+}
+
 void bj_danger_extra(const struct bj_danger_pass *pass, const struct bj_danger_use *use)
 {
 	for (size_t i = 0; i < pass->n_extra; i++) {
@@ -51,7 +80,7 @@ void bj_danger_extra(const struct bj_danger_pass *pass, const struct bj_danger_u
 			continue;
 		if (rule->import != use->import ||
 		    !bj_danger_globs(rule->call, use->name, strlen(use->name)) ||
-		    (rule->argument && !use->fits(use, rule->argument)))
+		    !holds_for(pass, rule, use))
 			continue;
 		bj_findings_add(pass->findings, &rule->rule,
 				pass->nested ? pass->start : use->start,
@@ -245,12 +274,14 @@ int bj_layer_dangers(const struct bj_check_request *request, const struct bj_tre
 		     struct bj_err *err)
 {
 	size_t nested_left = tree->size + 4096;
+	hs_scratch_t *scratch = NULL;
 	const struct bj_danger_pass pass = {
 		.request = request,
 		.nested_left = &nested_left,
 		.extra = extra,
 		.n_extra = n_extra,
 		.findings = findings,
+		.scratch = &scratch,
 	};
 
 	report_unparsed(&pass, tree);
@@ -258,6 +289,8 @@ int bj_layer_dangers(const struct bj_check_request *request, const struct bj_tre
 	const int r = tree->language == BJ_LANG_PYTHON ? bj_dangers_python(&pass, tree, err)
 						       : bj_dangers_bash(&pass, tree, err);
 
+	if (scratch)
+		hs_free_scratch(scratch);
 	if (r < 0)
 		return r;
 	return findings->failed ? bj_err_set(err, BJ_E_SYSTEM, ENOMEM, "cannot keep findings") : 0;

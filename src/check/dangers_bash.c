@@ -95,15 +95,29 @@ static void match_descriptor(const struct bj_sh_pass *p, const struct bj_sh_comm
 	}
 }
 
-static bool some_word_fits(const struct bj_danger_use *use, const char *globs)
+#define LINE_MAX_BYTES 2048 /* of a command that a pattern of the user looks at as a whole */
+
+static bool any_word(const struct bj_danger_use *use, bool whole,
+		     bool (*test)(const void *ctx, const char *s, size_t len), const void *ctx)
 {
 	const struct bj_sh_pass *p = use->ctx;
 	const struct bj_sh_command *c = &p->sh->commands[use->node];
+	char line[LINE_MAX_BYTES];
+	size_t n = strnlen(c->name, sizeof(line));
 
-	for (uint32_t i = c->fields; i < c->fields + c->n_fields; i++)
-		if (bj_danger_globs(globs, p->sh->fields[i].s, p->sh->fields[i].len))
+	memcpy(line, c->name, n);
+	for (uint32_t i = c->fields; i < c->fields + c->n_fields; i++) {
+		const struct bj_sh_field *f = &p->sh->fields[i];
+
+		if (test(ctx, f->s, f->len))
 			return true;
-	return false;
+		if (n + f->len + 1 > sizeof(line))
+			continue;
+		line[n++] = ' ';
+		memcpy(line + n, f->s, f->len);
+		n += f->len;
+	}
+	return whole && test(ctx, line, n);
 }
 
 static void match_command(const struct bj_sh_pass *p, const struct bj_sh_command *c)
@@ -126,7 +140,7 @@ static void match_command(const struct bj_sh_pass *p, const struct bj_sh_command
 					   .name = c->name,
 					   .start = p->tree->nodes[c->node].start,
 					   .end = p->tree->nodes[c->node].end,
-					   .fits = some_word_fits,
+					   .any = any_word,
 					   .ctx = p,
 					   .node = (uint32_t)(c - p->sh->commands) };
 

@@ -213,15 +213,24 @@ static void match_name(const struct python *p, const struct bj_py_text *name, en
 	}
 }
 
-static bool some_argument_fits(const struct bj_danger_use *use, const char *globs)
+static bool any_argument(const struct bj_danger_use *use, bool whole,
+			 bool (*test)(const void *ctx, const char *s, size_t len), const void *ctx)
 {
 	const struct python *p = use->ctx;
 	const uint32_t args = use->node ? bj_node_field(p->tree, use->node, PYF_ARGUMENTS) : 0;
 	uint32_t c = args ? bj_node_child(p->tree, args) : 0;
 
-	for (; c; c = p->tree->nodes[c].next)
-		if (fits_text(p, c, globs))
-			return true;
+	(void)whole;
+	for (; c; c = p->tree->nodes[c].next) {
+		const struct bj_py_set *set = bj_py_set(p->py, c);
+
+		for (uint32_t i = 0; i < set->n; i++) {
+			const struct bj_py_text *text = bj_py_text(p->py, set->v[i].ref);
+
+			if (set->v[i].kind == BJ_PY_STR && test(ctx, text->s, text->len))
+				return true;
+		}
+	}
 	return false;
 }
 
@@ -234,7 +243,7 @@ static void match_extra(const struct python *p, const struct bj_py_text *name, b
 					   .import = import,
 					   .start = p->tree->nodes[at].start,
 					   .end = p->tree->nodes[at].end,
-					   .fits = some_argument_fits,
+					   .any = any_argument,
 					   .ctx = p,
 					   .node = call };
 

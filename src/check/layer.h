@@ -73,7 +73,10 @@ struct bj_call_rule {
 	struct bj_rule rule;
 	const char *call;
 	const char *argument; /* NULL, or what some constant argument must fit */
-	bool import;          /* @call is a module that Python brings in */
+	const char *pattern;  /* NULL, or what must match in a constant argument or the command */
+	const struct bj_patterns *patterns; /* where it is compiled, with @pattern_id */
+	uint32_t pattern_id;
+	bool import; /* @call is a module that Python brings in */
 };
 
 /* The syntax tree of one script: parsed once, read by both layers below. */

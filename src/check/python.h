@@ -156,5 +156,12 @@ bool bj_py_eval_text_call(struct bj_py *py, uint32_t call, const char *name, str
 /* Add "~" to @set when @key is HOME, of the environment. */
 void bj_py_eval_home(struct bj_py *py, const struct bj_py_text *key, struct bj_py_set *set);
 
+/* The module of the system that a library knows as @name ("shutil.os", "random._os"); 0: none. */
+uint32_t bj_py_inner_module(struct bj_py *py, const struct bj_py_text *name);
+
+/* "import a.b as c", "from a import b" and "match a: case b:". */
+void bj_py_eval_import(struct bj_py *py, uint32_t node, struct bj_py_set *set);
+void bj_py_eval_match(struct bj_py *py, uint32_t node, struct bj_py_set *set);
+
 /* What a call gives. */
 void bj_py_eval_call(struct bj_py *py, uint32_t node, struct bj_py_set *set);

@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "check/patterns.h"
 #include "spec/names.h"
 
 #include <errno.h>
@@ -166,14 +167,16 @@ static int add_call(struct reader *r, const struct raw_rule *raw)
 
 	const char *name = raw->call ? raw->call : raw->import;
 
-	if (!name || !name[0] || raw->pattern || (raw->call && raw->import))
-		return bad(r, raw->node, "a danger rule needs a call or an import, and no pattern",
-			   raw->id);
+	if (!name || !name[0] || (raw->call && raw->import))
+		return bad(r, raw->node, "a danger rule needs a call or an import", raw->id);
 	if (!raw->language)
 		return bad(r, raw->node, "a danger rule needs a language", raw->id);
-	if (raw->import && (strcmp(raw->language, "python") != 0 || raw->argument))
-		return bad(r, raw->node, "an import is of language python and has no argument",
+	if (raw->import && (strcmp(raw->language, "python") != 0 || raw->argument || raw->pattern))
+		return bad(r, raw->node,
+			   "an import is of language python and has no argument or pattern",
 			   raw->id);
+	if (raw->pattern && !raw->pattern[0])
+		return bad(r, raw->node, "the pattern is empty", raw->id);
 	if (raw->argument && !raw->argument[0])
 		return bad(r, raw->node, "the argument is empty", raw->id);
 
@@ -183,8 +186,9 @@ static int add_call(struct reader *r, const struct raw_rule *raw)
 		return status;
 	rule->call = name;
 	rule->argument = raw->argument;
+	rule->pattern = raw->pattern;
 	rule->import = raw->import != NULL;
-	r->rules->n_calls++;
+	r->rules->call_lines[r->rules->n_calls++] = line_of(raw->node);
 	return 0;
 }
 
@@ -214,8 +218,9 @@ static int make_room(struct reader *r, size_t n, bool secrets)
 		rules->secret_lines = calloc(n, sizeof(*rules->secret_lines));
 	} else {
 		rules->calls = calloc(n, sizeof(*rules->calls));
+		rules->call_lines = calloc(n, sizeof(*rules->call_lines));
 	}
-	if (secrets ? !rules->secrets || !rules->secret_lines : !rules->calls)
+	if (secrets ? !rules->secrets || !rules->secret_lines : !rules->calls || !rules->call_lines)
 		return bj_err_set(r->err, BJ_E_SYSTEM, ENOMEM, "cannot read %s", r->path);
 	return 0;
 }
@@ -291,6 +296,39 @@ static int parse(struct reader *r, FILE *file)
 	return status;
 }
 
+/* All patterns of the danger rules as one. */
+static int compile_patterns(struct reader *r)
+{
+	struct bj_user_rules *rules = r->rules;
+	AUTO_FREE const char **patterns = calloc(rules->n_calls + 1, sizeof(*patterns));
+	AUTO_FREE size_t *owners = calloc(rules->n_calls + 1, sizeof(*owners));
+	size_t n = 0, wrong;
+
+	if (!patterns || !owners)
+		return bj_err_set(r->err, BJ_E_SYSTEM, ENOMEM, "cannot read %s", r->path);
+	for (size_t i = 0; i < rules->n_calls; i++)
+		if (rules->calls[i].pattern) {
+			owners[n] = i;
+			patterns[n++] = rules->calls[i].pattern;
+		}
+	if (!n)
+		return 0;
+
+	const int status = bj_patterns_new(patterns, n, &rules->patterns, &wrong, r->err);
+
+	if (status < 0 && wrong < n)
+		return bj_err_wrap(r->err, "%s:%u: rule %s", r->path,
+				   rules->call_lines[owners[wrong]],
+				   rules->calls[owners[wrong]].rule.id);
+	if (status < 0)
+		return bj_err_wrap(r->err, "%s", r->path);
+	for (size_t i = 0; i < n; i++) {
+		rules->calls[owners[i]].patterns = rules->patterns;
+		rules->calls[owners[i]].pattern_id = (uint32_t)i;
+	}
+	return 0;
+}
+
 int bj_user_rules_load(const char *path, struct bj_user_rules **ret, struct bj_err *err)
 {
 	AUTO_FILE FILE *file = fopen(path, "re");
@@ -305,8 +343,10 @@ int bj_user_rules_load(const char *path, struct bj_user_rules **ret, struct bj_e
 	if (!rules)
 		return bj_err_set(err, BJ_E_SYSTEM, ENOMEM, "cannot read %s", path);
 
-	const int status = parse(&reader, file);
+	int status = parse(&reader, file);
 
+	if (status == 0)
+		status = compile_patterns(&reader);
 	if (status < 0) {
 		bj_user_rules_free(rules);
 		return status;
@@ -325,5 +365,7 @@ void bj_user_rules_free(struct bj_user_rules *rules)
 	free(rules->secrets);
 	free(rules->secret_lines);
 	free(rules->calls);
+	free(rules->call_lines);
+	bj_patterns_free(rules->patterns);
 	free(rules);
 }

@@ -17,6 +17,7 @@
  *	    message: Deletes a file
  *	    call: os.remove
  *	    argument: "/etc?*"       # optional: some constant argument
+ *	    pattern: '^/etc/.+'      # optional: the same by a regular expression
  *	  - id: no-pandas
  *	    language: python
  *	    message: Uses pandas
@@ -28,8 +29,10 @@ struct bj_user_rules {
 	size_t n_secrets;
 	struct bj_call_rule *calls;
 	size_t n_calls;
-	uint32_t *secret_lines; /* where each secret rule stands in the file */
-	char **strings;         /* what the rules point at */
+	struct bj_patterns *patterns; /* of the danger rules; NULL: none has one */
+	uint32_t *secret_lines;       /* where each secret rule stands in the file */
+	uint32_t *call_lines;         /* the same for danger rules */
+	char **strings;               /* what the rules point at */
 	size_t n_strings;
 };
 

@@ -288,6 +288,37 @@ def test_a_passphrase_is_a_password():
         assert bool(report["findings"]) == found, value
 
 
+def test_user_danger_rules_know_patterns(tmp_path):
+    """VALD-04: a regular expression on constant arguments, words and whole commands; what libhs refuses, and
+    what is too long, is refused with its line."""
+    rules = tmp_path / "rules.yaml"
+    rules.write_text("""dangers:
+  - {id: no-keys, language: python, message: Not there, call: "open|builtins.open", pattern: '^/srv/(keys|certs)/.+[.]pem$'}
+  - {id: no-prod, language: bash, message: Not from here, call: "kubectl|helm", pattern: '(--context|-n)[ =]prod-[a-z]+'}
+  - {id: both, language: bash, message: Both, call: scp, argument: "*.pem", pattern: '@(a|b)[.]example'}
+""")
+    for text, language, found in (
+            ("open('/srv/' + 'keys/a.pem')\n", "python", "no-keys"), ("f = open\nf('/srv/certs/a.pem')\n", "python", "no-keys"),
+            ("open('/srv/keys/a.txt')\n", "python", None), ("open(name)\n", "python", None),
+            ("print('/srv/keys/a.pem')\n", "python", None),
+            ("n=prod-eu\nkubectl -n $n get pods\n", "bash", "no-prod"), ("helm --context=prod-eu ls\n", "bash", "no-prod"),
+            ("kubectl -n test get pods\n", "bash", None), ("echo -n prod-eu\n", "bash", None),
+            ("scp x.pem me@a.example:\n", "bash", "both"), ("scp x.txt me@a.example:\n", "bash", None),
+            ("scp x.pem me@c.example:\n", "bash", None)):
+        _, report = check_json(text, language, "--no-syntax", "--rules", str(rules))
+        own = {f["rule"] for f in report["findings"] if f["rule"] in ("no-keys", "no-prod", "both")}
+        assert own == ({found} if found else set()), text
+    for pattern, message in (("(?=x)y", "does not compile"), ("(a", "does not compile"), ("x" * 1001, "longer than 1000 bytes"),
+                             ("", "the pattern is empty")):
+        rules.write_text("dangers:\n  - {id: a, language: bash, message: m, call: ls}\n"
+                         f"  - {{id: b, language: bash, message: m, call: ls, pattern: '{pattern}'}}\n")
+        status, _, err = check("--no-syntax", "--rules", str(rules), "-l", "bash", "-", text=b"ls\n")
+        assert status not in (0, 1, 126) and message in err and "rules.yaml:3:" in err, err
+    rules.write_text("dangers:\n  - {id: a, language: python, message: m, import: x, pattern: y}\n")
+    _, _, err = check("--no-syntax", "--rules", str(rules), "-l", "bash", "-", text=b"ls\n")
+    assert "has no argument or pattern" in err and "rules.yaml:2:" in err
+
+
 def test_user_rules_know_imports_arguments_and_languages(tmp_path):
     """VALD-04: a module, a constant argument, a word of a command; and what is wrong, by its line."""
     rules = tmp_path / "rules.yaml"

@@ -1,4 +1,3 @@
-#!/usr/bin/env bash
 set -euo pipefail
 IFS=$'\n\t'
 readonly DIR="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"

@@ -42,7 +42,8 @@ static bool substring(const char *v, size_t len, const char *op, size_t op_len, 
 	long from = number(op, op_len, &at, -1);
 	long count = (long)len;
 
-	if (at == 1)
+	/* "${x:-2}" is a default, "${x: -2}" a part. */
+	if (at == 1 || op[1] == '-')
 		return false;
 	if (at < op_len && op[at] == ':') {
 		at++;

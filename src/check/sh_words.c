@@ -218,13 +218,21 @@ void bj_sh_assign(struct bj_sh *sh, const char *s, size_t len, const char *value
 
 void bj_sh_assign_words(struct bj_sh *sh, const char *s, size_t len, const char *words)
 {
-	const bool known = bj_sh_variable(sh, s, len);
-	struct bj_sh_variable *v;
+	struct bj_sh_variable *v = bj_sh_variable(sh, s, len);
+	const bool known = v;
+	const char *before = v ? v->words : NULL;
+	char all[BJ_SH_WORD];
+	int n = 0;
 
+	/* Several loops with one variable: the words of all of them. */
+	if (before && words) {
+		n = snprintf(all, sizeof(all), "%s%c%s", before, BJ_SH_SPLIT, words);
+		words = n < (int)sizeof(all) ? bj_sh_keep(sh, all, (size_t)n) : before;
+	}
 	bj_sh_assign(sh, s, len, NULL);
 	v = bj_sh_variable(sh, s, len);
-	if (v && !known)
-		v->words = words;
+	if (v && (!known || before))
+		v->words = words ? words : before;
 }
 
 void bj_sh_assign_hidden(struct bj_sh *sh, const char *s, size_t len)
@@ -369,6 +377,19 @@ static bool fold_operated(struct bj_sh *sh, const char *s, size_t len, const cha
 	return true;
 }
 
+/* "${name:-default}", "${name:?}" and "${name:=x}" of a constant are the constant. */
+static bool fold_guarded(struct bj_sh *sh, const char *s, size_t len, const char *rest, bool quoted,
+			 struct word *w)
+{
+	const struct bj_sh_variable *v = bj_sh_variable(sh, s, len);
+	const char op = rest[0] == ':' ? rest[1] : rest[0];
+
+	if (!v || !v->value || !*v->value || (op != '-' && op != '?' && op != '='))
+		return false;
+	add_value(sh, v->value, quoted, w);
+	return true;
+}
+
 /* ${name}, ${name:-default}, and operators on constants; everything else is not followed. */
 static void fold_expansion(struct bj_sh *sh, uint32_t node, bool quoted, unsigned depth,
 			   struct word *w)
@@ -402,6 +423,8 @@ static void fold_expansion(struct bj_sh *sh, uint32_t node, bool quoted, unsigne
 	}
 	if (s[-1] == '{' && at->end > at->start + 3 &&
 	    fold_operated(sh, s, len, rest, (size_t)(tree->text + at->end - 1 - rest), quoted, w))
+		return;
+	if (s[-1] == '{' && fold_guarded(sh, s, len, rest, quoted, w))
 		return;
 	/* "${HOME:?}" is HOME or nothing. */
 	if (rest[0] == ':' && rest[1] == '?' && len == 4 && !memcmp(s, "HOME", 4)) {

@@ -99,6 +99,10 @@ struct bj_jar {
 #define BJ_JAR_LINGER_NS     UINT64_C(3000000)
 #define BJ_JAR_LINGER_MAX_NS UINT64_C(100000000)
 
+/* Those that ended within such a span go together: the kernel removes several network namespaces at
+ * once for little more than one. */
+#define BJ_JAR_LINGER_SPAN_NS UINT64_C(32000000)
+
 /* What jars are built for when there is no run yet. */
 struct bj_jar_shape {
 	struct bj_cgroup_limits limits;

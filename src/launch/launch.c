@@ -481,7 +481,9 @@ static bool handle_event(struct launcher *l, uint64_t data)
 
 static bool may_linger(const struct launcher *l, const struct bj_jar *jar, uint64_t now)
 {
-	return jar->exited && now < l->resume && now < jar->deadline + BJ_JAR_LINGER_MAX_NS;
+	const uint64_t latest = jar->deadline + BJ_JAR_LINGER_MAX_NS;
+
+	return jar->exited && now < l->resume && now < latest - latest % BJ_JAR_LINGER_SPAN_NS;
 }
 
 /* Kill what is due and look after the rest; return when to come back, 0 when no jar lives. */

@@ -27,6 +27,7 @@
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -36,6 +37,7 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
+void bj_slot_fill_gaps(void);
 void bj_slot_needless(void);
 int bj_slot_serve(void);
 int bj_slot_seal(void);
@@ -57,15 +59,28 @@ static struct {
 	struct bj_exec exec; /* arguments and environment of the run */
 } slot;
 
+/* What Python does around a fork. Looked up once: to do it in each new process would touch the
+ * tables of all libraries there. */
+enum python_call { BEFORE_FORK, IN_PARENT, IN_CHILD, PYTHON_CALLS };
+
+static void (*python[PYTHON_CALLS])(void);
+
 /* --- in the zygote ---------------------------------------------------------------------------- */
 
-static void call_python(const char *name)
+static void find_python(void)
 {
-	void (*function)(void) = NULL;
+	static const char *const names[] = { [BEFORE_FORK] = "PyOS_BeforeFork",
+					     [IN_PARENT] = "PyOS_AfterFork_Parent",
+					     [IN_CHILD] = "PyOS_AfterFork_Child" };
 
-	*(void **)&function = dlsym(RTLD_DEFAULT, name);
-	if (function)
-		function();
+	for (int i = 0; i < PYTHON_CALLS; i++)
+		*(void **)&python[i] = dlsym(RTLD_DEFAULT, names[i]);
+}
+
+static void call_python(enum python_call which)
+{
+	if (python[which])
+		python[which]();
 }
 
 static int join(const struct bj_spawn *msg, const int *fds, struct bj_err *err)
@@ -91,7 +106,7 @@ __attribute__((noinline)) static bool fork_into(const struct bj_spawn *msg, cons
 		const pid_t pid = fork();
 
 		if (pid == 0) {
-			call_python("PyOS_AfterFork_Child");
+			call_python(IN_CHILD);
 			slot.limits = msg->limits;
 			slot.hurry = msg->hurry != 0;
 			slot.sick = msg->sick;
@@ -158,19 +173,41 @@ static int serve_one(void)
 		args.flags |= CLONE_INTO_CGROUP;
 		args.cgroup = (uint64_t)fds[BJ_SPAWN_FIXED];
 	}
-	call_python("PyOS_BeforeFork");
+	call_python(BEFORE_FORK);
 
 	const long helper = bj_borrow_call(&args, sizeof(args));
 
 	if (helper == 0 && fork_into(&msg, fds, own[1]))
 		return 1;
-	call_python("PyOS_AfterFork_Parent");
+	call_python(IN_PARENT);
 	close(own[1]);
 	pass_pid_on((pid_t)helper, own[0], fds[BJ_SPAWN_PID], msg.sick);
 	close(own[0]);
 	for (size_t i = 0; i < n; i++)
 		close(fds[i]);
 	return 0;
+}
+
+/* Sizes are tried from the first down to the smallest; it must be less than what malloc() maps.
+ * An allocator that has no order of addresses is left alone after so many bytes. */
+enum { GAP_MAX = 64 << 10, GAP_STEP_LARGE = 512, GAP_STEP = 16, GAPS_MAX = 4 << 20 };
+
+/* Take every gap between the blocks of the heap, for good. What a slot allocates lies together
+ * behind them then, on few pages, instead of everywhere on pages that it would have to copy. */
+EXPORT void bj_slot_fill_gaps(void)
+{
+	char *behind = malloc(GAP_MAX);
+	size_t left = GAPS_MAX;
+
+	for (size_t size = GAP_MAX; behind && size >= GAP_STEP;
+	     size -= size > 2 * GAP_STEP_LARGE ? GAP_STEP_LARGE : GAP_STEP) {
+		char *block = malloc(size);
+
+		for (; block && block < behind && left >= size; left -= size)
+			block = malloc(size);
+		free(block);
+	}
+	free(behind);
 }
 
 /* None of the modules that it is for is there. */
@@ -183,6 +220,7 @@ EXPORT int bj_slot_serve(void)
 {
 	int r;
 
+	find_python();
 	if (send(BJ_ZYGOTE_SOCKET, "r", 1, MSG_NOSIGNAL) != 1)
 		return -1;
 	while ((r = serve_one()) == 0)

@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <stdio.h>
 #include <sys/socket.h>
 
@@ -74,7 +75,9 @@ static int start_init(struct bj_jar *jar, const struct bj_jar_ground *ground, st
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sync) < 0)
 		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot make a socket pair");
-	jar->init_pid = bj_sys_clone3(bj_seal_namespaces(), &jar->watch[BJ_JAR_EV_INIT], -1);
+	/* It makes its network namespace itself. */
+	jar->init_pid = bj_sys_clone3(bj_seal_namespaces() & ~(uint64_t)CLONE_NEWNET,
+				      &jar->watch[BJ_JAR_EV_INIT], -1);
 	if (jar->init_pid == 0) {
 		close(sync[0]);
 		bj_seal_init(&plan, sync[1]);

@@ -4,9 +4,9 @@
  *
  * A jar is made by three processes that the launcher starts.
  *
- * init is born into new namespaces. It waits until its user and group maps are written, builds
- * the jar's file tree, pivots into it, says that it is ready, gives up all that it had and turns
- * into a tiny static program that holds the namespaces open.
+ * init is born into new namespaces, and makes its network namespace itself. It waits until its user
+ * and group maps are written, builds the jar's file tree, pivots into it, says that it is ready,
+ * gives up all that it had and turns into a tiny static program that holds the namespaces open.
  *
  * A helper, a child of the launcher, joins the cgroups (limits are written already) and the
  * namespaces, forks the script's process and ends. That process is therefore inside every wall
@@ -143,17 +143,28 @@ static void shed_everything(int exe)
 	close_range((unsigned int)exe + 1, ~0u, 0);
 }
 
+/* A network namespace takes the kernel longer than all others, and it may have to wait until it has
+ * removed others. So it is made here, not where init is born: there the launcher would wait. */
+static int own_network(struct bj_err *err)
+{
+	if (!bj_layer_faulty(BJ_LAYER_NET_NS) && unshare(CLONE_NEWNET) < 0)
+		return bj_err_set(err, BJ_E_UNSUPPORTED, errno,
+				  "cannot make a network namespace; run `belljar doctor`");
+	return 0;
+}
+
 void bj_seal_init(const struct bj_seal_build *plan, int sync)
 {
 	static char *const argv[] = { (char *)"jar-init", NULL };
 	static char *const envp[] = { NULL };
 	struct bj_seal_report report = { 0 };
+	const int r = own_network(&report.err);
 	int files = -1;
 	char go;
 
 	if (read(sync, &go, 1) != 1)
 		_exit(1); /* the launcher gave up */
-	report.failed = build_jar(plan, &report, &files) < 0;
+	report.failed = r < 0 || build_jar(plan, &report, &files) < 0;
 	if (bj_fd_send(sync, &report, sizeof(report), &files, files >= 0) < 0 || report.failed)
 		_exit(1);
 	shed_everything(plan->init_exe);

@@ -44,7 +44,8 @@ struct bj_seal_script {
 	const char *python, *bash; /* interpreters, as paths inside the jar */
 };
 
-/* The namespaces of a jar: flags for clone3 of init and for setns of those who join. */
+/* The namespaces of a jar: flags for setns of those who join. Init is born into all of them but
+ * one: its network namespace it makes itself. */
 uint64_t bj_seal_namespaces(void);
 
 /* In the jar's init: wait for one packet on @sync (identity maps are written), build the jar, send

@@ -53,7 +53,7 @@
 
 /* Each jar costs the launcher about a dozen descriptors; the table is no larger than that allows.
  */
-enum { MAX_JARS = 4096, FDS_PER_JAR = 16, EVENTS_AT_ONCE = 64 };
+enum { MAX_JARS = 4096, FDS_PER_JAR = 16, EVENTS_AT_ONCE = 64, LOOK_MS = 20 };
 
 /* What making, joining, ending and measuring a jar takes. */
 #define CAP_BIT(cap) (UINT64_C(1) << (cap))
@@ -542,10 +542,13 @@ static void end_all(struct launcher *l)
 		if (l->jars[i])
 			bj_jar_kill(l->jars[i], BJ_CAUSE_CANCELLED);
 	while (l->n_live > 0 && bj_clock_now() < limit) {
-		const int n = epoll_wait(l->epoll, events, EVENTS_AT_ONCE, 1000);
+		const int n = epoll_wait(l->epoll, events, EVENTS_AT_ONCE, LOOK_MS);
 
 		for (int i = 0; i < n; i++)
 			handle_event(l, events[i].data.u64);
+		/* A zygote that ends in the middle of its work leaves some. */
+		if (n == 0)
+			zygote_reap_strays(l);
 	}
 }
 

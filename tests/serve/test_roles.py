@@ -193,10 +193,10 @@ def test_refusals_are_in_the_audit_log(office):
                        (lambda: office.run(office.key(None, "run"), "echo 1", "bash", policy="off"),
                         "/v1/executions")):
         until = time.monotonic() + 10
-        while route not in {line["route"] for line in office.lines("access.refuse")}:
+        while route not in {line.get("route") for line in office.lines("access.refuse")}:
             assert ask().status == 403 and time.monotonic() < until
             time.sleep(0.3)
-    line = next(x for x in office.lines("access.refuse") if x["route"] == "/v1/tenants")
+    line = next(x for x in office.lines("access.refuse") if x.get("route") == "/v1/tenants")
     assert (line["method"], line["key"], line["tenant"]) == ("GET", key[3:11], "matrix")
 
 

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Zygotes that go wrong: each is found out and replaced, and no run pays with a wrong result. A test
 build's BELLJAR_SICK=KIND:N makes the first N of them sick (src/warm/spawn.h)."""
+import time
+
 import pytest
 
 from test_warm import run_warm
@@ -57,3 +59,14 @@ def test_a_script_with_input_is_not_begun_twice(serve):
         if answer.status == 500:
             assert "did not begin" in answer.json["detail"]
     assert 500 in seen
+
+
+def test_a_service_ends_whatever_its_zygotes_left(serve):
+    """DS-CLEAN: a slot of which nobody was told is waited for, or its jar could not end."""
+    service = serve(config=SETTINGS, env={"BELLJAR_SICK": "late:1000000"}).ready()
+    while service.metrics()['belljar_slots{kind="python",state="coming"}'] == 0:
+        time.sleep(0.01)
+    time.sleep(0.3)  # for the fork; whether it came is not to be seen
+    began = time.monotonic()
+    assert service.stop() == 0
+    assert time.monotonic() - began < 8

@@ -356,9 +356,10 @@ static void quick_flush(struct quick *q)
 	for (uint32_t i = q->base; i < q->n; i++)
 		ts_stack_push(stack, 0, quick_whole(q, &q->entries[i]), false, q->entries[i].state);
 	q->base = q->n = QUICK_DEPTH;
-	ts_stack_set_last_external_token(stack, 0, q->external);
+	/* First, for the graph may be the last to hold what was external before the token. */
 	if (q->token.ptr && q->token_at == q->at.bytes)
 		ts_parser__set_cached_token(q->parser, q->token_at, q->token_external, q->token);
+	ts_stack_set_last_external_token(stack, 0, q->external);
 }
 
 static bool quick_may_run(const TSParser *parser)

@@ -243,6 +243,46 @@ static void a_parse_that_is_late_gives_up(void **state)
 	bj_tree_memory_end(&memory);
 }
 
+/* The first look at the clock is after so much work: a comment in front of the text moves it
+ * through the text, token by token. Whatever was half read, the parser is as new. */
+static void a_parse_may_be_late_anywhere(void **state)
+{
+	static const char unit[] =
+		"if a.b:\n    a.b.sort()\n    if c:\n        print('d :', a.b)\nprint(e)\n";
+	enum { COMMENT = 600, UNITS = 120 };
+	struct bj_buf text = { 0 };
+
+	(void)state;
+	bj_buf_add(&text, "#", 1);
+	for (int i = 0; i < COMMENT; i++)
+		bj_buf_add(&text, "-", 1);
+	bj_buf_add(&text, "\n", 1);
+	for (int i = 0; i < UNITS; i++)
+		bj_buf_add(&text, unit, sizeof(unit) - 1);
+	for (int less = 0; less < COMMENT; less++) {
+		struct bj_tree_memory memory;
+		bool late = false;
+
+		text.data[less] = '#';
+		bj_tree_memory_begin(&memory);
+
+		TSParser *parser = ts_parser_new();
+		const char *from = text.data + less;
+		const uint32_t size = (uint32_t)(text.size - (size_t)less);
+
+		assert_true(ts_parser_set_language(parser, tree_sitter_python()));
+		assert_null(bj_tree_read(parser, from, size, 0, &late));
+		assert_true(late);
+
+		const TSTree *parsed = ts_parser_parse_string(parser, NULL, from, size);
+
+		assert_false(ts_node_has_error(ts_tree_root_node(parsed)));
+		ts_parser_reset(parser);
+		bj_tree_memory_end(&memory);
+	}
+	bj_buf_done(&text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -252,6 +292,7 @@ int main(void)
 		cmocka_unit_test(languages_are_told_apart),
 		cmocka_unit_test(an_error_gives_up_and_nothing_stays),
 		cmocka_unit_test(a_parse_that_is_late_gives_up),
+		cmocka_unit_test(a_parse_may_be_late_anywhere),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

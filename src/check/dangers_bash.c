@@ -285,6 +285,8 @@ int bj_dangers_bash(const struct bj_danger_pass *pass, const struct bj_tree *tre
 	match_nodes(&p);
 	match_self(&p);
 	bj_sh_flows(&p);
+	if (sh.gave_up)
+		bj_danger_special(pass, BJ_LANG_BASH, "gave-up", 0, tree->size);
 	r = bj_sh_nested(&p, err);
 	bj_sh_done(&sh);
 	return r;

@@ -5,6 +5,8 @@
 
 #include <errno.h>
 
+#define LOOPED 1000 /* fields of loops, and one for every eight bytes of the script */
+
 /* The commands of a script: their words, and the name that is left behind sudo, env and others. */
 
 static void *grow(struct bj_sh *sh, void **items, uint32_t *n, uint32_t *room, size_t size)
@@ -39,10 +41,18 @@ static bool add_field(struct bj_sh *sh, const char *s, uint32_t len, uint32_t no
 	return true;
 }
 
+/* Whether the words of a loop can take the place of its variable: a row of commands, each with all
+ * of them, is too much to read. */
+static bool may_loop(struct bj_sh *sh)
+{
+	sh->gave_up |= sh->looped > LOOPED + sh->tree->size / 8;
+	return !sh->gave_up;
+}
+
 /* One word may be several fields: rm${IFS}-rf${IFS}/, or "$d" in "for d in /bin /usr". */
 static void add_word(struct bj_sh *sh, uint32_t node)
 {
-	const char *words = bj_sh_loop_words(sh, node);
+	const char *words = may_loop(sh) ? bj_sh_loop_words(sh, node) : NULL;
 	uint32_t len = words ? (uint32_t)strlen(words) : 0;
 	char *s = words ? (char *)bj_sh_keep(sh, words, len) : (char *)bj_sh_fold(sh, node, &len);
 	uint32_t from = 0;
@@ -55,8 +65,10 @@ static void add_word(struct bj_sh *sh, uint32_t node)
 
 			if (i < len)
 				s[i] = '\0';
-			if (i > from || whole)
+			if (i > from || whole) {
 				add_field(sh, s + from, i - from, node);
+				sh->looped += words != NULL;
+			}
 			from = i + 1;
 		}
 	}

@@ -8,6 +8,7 @@
 /* Words of the shell as the shell would see them after quote removal. */
 
 #define CHUNK_SIZE 8192
+#define LOOP_WORDS 128 /* bytes of what several loops with one variable go through */
 #define NESTED_MAX 6
 
 struct bj_sh_chunk {
@@ -216,19 +217,49 @@ void bj_sh_assign(struct bj_sh *sh, const char *s, size_t len, const char *value
 		v->value = value;
 }
 
+static const char SPLIT[] = { BJ_SH_SPLIT, '\0' };
+
+/* Whether the @len bytes at @word are one of the words in @all. */
+static bool is_among(const char *all, const char *word, size_t len)
+{
+	for (const char *p = all; p; p = strchr(p, BJ_SH_SPLIT)) {
+		p += *p == BJ_SH_SPLIT;
+		if (strcspn(p, SPLIT) == len && memcmp(p, word, len) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Those of @more that are not yet in @words, added to them as long as there is room: every command
+ * that names the variable has all of them. */
+static const char *join_words(struct bj_sh *sh, const char *words, const char *more)
+{
+	char all[LOOP_WORDS];
+	size_t n = strlen(words);
+
+	if (n >= sizeof(all))
+		return words;
+	memcpy(all, words, n + 1);
+	while (*more) {
+		const size_t len = strcspn(more, SPLIT);
+
+		if (!is_among(all, more, len) && n + len + 2 <= sizeof(all))
+			n += (size_t)snprintf(all + n, sizeof(all) - n, "%c%.*s", BJ_SH_SPLIT,
+					      (int)len, more);
+		more += len + (more[len] == BJ_SH_SPLIT);
+	}
+	return bj_sh_keep(sh, all, n);
+}
+
 void bj_sh_assign_words(struct bj_sh *sh, const char *s, size_t len, const char *words)
 {
 	struct bj_sh_variable *v = bj_sh_variable(sh, s, len);
 	const bool known = v;
 	const char *before = v ? v->words : NULL;
-	char all[BJ_SH_WORD];
-	int n = 0;
 
 	/* Several loops with one variable: the words of all of them. */
-	if (before && words) {
-		n = snprintf(all, sizeof(all), "%s%c%s", before, BJ_SH_SPLIT, words);
-		words = n < (int)sizeof(all) ? bj_sh_keep(sh, all, (size_t)n) : before;
-	}
+	if (before && words)
+		words = join_words(sh, before, words);
 	bj_sh_assign(sh, s, len, NULL);
 	v = bj_sh_variable(sh, s, len);
 	if (v && (!known || before))

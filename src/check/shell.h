@@ -55,6 +55,8 @@ struct bj_sh {
 	uint32_t n_fields, room_fields;
 	struct bj_sh_command *commands; /* in the order of the text */
 	uint32_t n_commands, room_commands;
+	uint32_t looped; /* fields that come from loops */
+	bool gave_up;    /* there were too many of them: not all is read */
 	bool failed;
 };
 

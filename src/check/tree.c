@@ -16,6 +16,7 @@
 #define BUDGET_NS          5000000u
 #define BUDGET_NS_PER_BYTE 1500u
 #define CLEAN_SHARE        8    /* a text without errors is read more than ten times as fast */
+#define MENDING            2    /* such shares for all ways to mend a text */
 #define SLICE_US           5000 /* the parser looks at the clock on the wall, so ask it often */
 
 static uint64_t budget_ns(size_t size)
@@ -45,10 +46,12 @@ static TSTree *read_with_errors(TSParser *parser, const struct bj_squeezed *text
 }
 
 /* 1: the text has errors that can be mended, and then has none, and that is the tree. 0: it has
- * others. -1: no memory. */
+ * others, or the time for it is over. -1: no memory. */
 static int read_mended(struct bj_tree *tree, TSParser *parser, const struct bj_squeezed *text)
 {
-	for (unsigned step = 0; step < BJ_SH_MENDS; step++) {
+	const uint64_t end = bj_clock_cpu() + MENDING * budget_ns(text->size) / CLEAN_SHARE;
+
+	for (unsigned step = 0; step < BJ_SH_MENDS && bj_clock_cpu() < end; step++) {
 		struct bj_squeezed mended = { 0 };
 		bool late;
 

@@ -336,6 +336,29 @@ static void nested_text_has_a_ceiling(void **state)
 	assert_true(finds(text.data, BJ_LANG_BASH, "sh-gave-up"));
 }
 
+/* A row of commands, each with all words of a loop, is not read to its end; loops that share words
+ * and a variable cost no more than one. */
+static void words_of_loops_have_a_ceiling(void **state)
+{
+	AUTO_BUF struct bj_buf text = { 0 };
+	AUTO_BUF struct bj_buf honest = { 0 };
+
+	(void)state;
+	bj_buf_puts(&text, "for d in");
+	for (int i = 0; i < 60; i++)
+		bj_buf_printf(&text, " /a/%d", i);
+	bj_buf_puts(&text, "; do\n");
+	for (int i = 0; i < 950; i++)
+		bj_buf_puts(&text, "rm $d\n");
+	bj_buf_puts(&text, "done\n");
+	assert_true(finds(text.data, BJ_LANG_BASH, "sh-gave-up"));
+	for (int i = 0; i < 300; i++)
+		bj_buf_puts(&honest, "for d in a b; do echo \"$d\"; done\n");
+	assert_int_equal(worst(honest.data, BJ_LANG_BASH), -1);
+	bj_buf_puts(&honest, "for d in c /; do rm -rf \"$d\"; done\n");
+	assert_true(finds(honest.data, BJ_LANG_BASH, "sh-rm-root"));
+}
+
 /* The grammar keeps what it waits for in a buffer: a script that needs more of it is a finding, and
  * nothing is written behind its end, whatever the words are. */
 static void open_documents_have_a_ceiling(void **state)
@@ -410,6 +433,7 @@ int main(void)
 		cmocka_unit_test(words_in_text_are_not_calls),
 		cmocka_unit_test(gaps_of_the_grammar_are_mended),
 		cmocka_unit_test(nested_text_has_a_ceiling),
+		cmocka_unit_test(words_of_loops_have_a_ceiling),
 		cmocka_unit_test(open_documents_have_a_ceiling),
 		cmocka_unit_test(giving_up_is_a_finding),
 		cmocka_unit_test(rules_of_the_user_are_found),

@@ -84,6 +84,8 @@ static const struct {
 	{ BJ_LANG_BASH, "for d in /a /b; do rm \"$d\"; done\n" },
 	{ BJ_LANG_BASH, "# 'a'\n" },
 	{ BJ_LANG_BASH, "a <> b\n" },
+	{ BJ_LANG_BASH,
+	  "for d in /a/b /c/d /e/f /g/h /i/j; do rm -rf $d; rm -rf $d; rm -rf $d; done\n" },
 };
 
 static char *repeat(const char *unit, size_t size)

@@ -132,6 +132,7 @@ struct bj_spec {
 	bool trust;      /* skip the import and danger layers for this call; recorded */
 	bool check_only; /* stop after the interpreter's own syntax check */
 	bool heavy;      /* set by bj_run(): it names a module that takes long to import */
+	unsigned char image_place; /* set by bj_run(): where the settings have the image */
 	struct bj_limits limits;
 	uint64_t timeout_asked_ms; /* what was asked before clamping; 0: nothing */
 	const char *const *args;   /* NULL-terminated script arguments, or NULL */
@@ -140,7 +141,7 @@ struct bj_spec {
 	size_t n_inputs;
 	int stdin_fd;        /* borrowed; -1: empty */
 	int out_dir_fd;      /* borrowed directory that receives what was left in out/; -1: none */
-	const char *image;   /* NULL: the host's own interpreters */
+	const char *image;   /* one that the settings have; NULL: their setting image */
 	const void *seccomp; /* extra filter program (struct sock_filter array), or NULL */
 	size_t seccomp_size;
 	int cancel_fd; /* readable: cancel the run; -1: none */

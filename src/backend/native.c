@@ -128,6 +128,7 @@ static struct bj_wire_launch launch_message(const struct bj_spec *spec, bool aga
 		.out_files = lim->out_files,
 		.cpu_milli = lim->cpu_milli,
 		.pids = lim->pids,
+		.image = spec->image_place,
 	};
 }
 

@@ -44,7 +44,7 @@ static void add_comment(struct bj_buf *buf, const char *indent, const char *text
 
 static void add_yaml_value(struct bj_buf *buf, const struct bj_setting *setting, const char *value)
 {
-	if (setting->type == BJ_T_MODULES || setting->type == BJ_T_RULES)
+	if (bj_table_is_list(setting))
 		bj_buf_printf(buf, "[%s]", value);
 	else
 		bj_buf_puts(buf, value[0] ? value : "\"\"");

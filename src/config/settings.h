@@ -14,6 +14,8 @@ enum bj_audit_sync { BJ_AUDIT_GROUP, BJ_AUDIT_ALWAYS, BJ_AUDIT_NEVER };
 enum bj_approval_scope { BJ_SCOPE_TOOL, BJ_SCOPE_TENANT, BJ_SCOPE_ALL };
 enum bj_store_code { BJ_STORE_NEVER, BJ_STORE_ON_ERROR, BJ_STORE_ALWAYS };
 
+enum { BJ_IMAGES_ALLOWED = 16 /* images.allow has no more */ };
+
 /* A list of strings; owned by the settings. */
 struct bj_strings {
 	char **items;
@@ -92,17 +94,19 @@ struct bj_settings {
 	uint32_t warm_bash_slots;          /* warm.bash_slots */
 	uint32_t warm_jars;                /* warm.jars */
 	uint32_t warm_max;                 /* warm.max */
+	uint32_t warm_images;              /* warm.images */
 	struct bj_strings warm_preload;    /* warm.preload */
 	struct bj_strings warm_heavy;      /* warm.heavy */
-	char *seccomp;              /* seccomp: a profile file in Docker's format; NULL: ours */
-	char *image;                /* image; NULL or "host": the host's interpreters */
-	char *images_dir;           /* images.dir; NULL: found by who runs it */
-	uint64_t images_max_size;   /* images.max_size */
-	uint32_t images_max_files;  /* images.max_files */
-	struct bj_strings fallback; /* fallback: backends to try when the first is not there */
-	bool fallback_to_direct;    /* fallback_to_direct: direct at the end of that list */
-	char *docker_host;          /* docker.host; NULL: as the docker command finds it */
-	char *docker_image;         /* docker.image: for both languages; NULL: the next two */
+	char *seccomp;                  /* seccomp: a profile file in Docker's format; NULL: ours */
+	char *image;                    /* image; NULL or "host": the host's interpreters */
+	char *images_dir;               /* images.dir; NULL: found by who runs it */
+	struct bj_strings images_allow; /* images.allow */
+	uint64_t images_max_size;       /* images.max_size */
+	uint32_t images_max_files;      /* images.max_files */
+	struct bj_strings fallback;     /* fallback: backends to try when the first is not there */
+	bool fallback_to_direct;        /* fallback_to_direct: direct at the end of that list */
+	char *docker_host;              /* docker.host; NULL: as the docker command finds it */
+	char *docker_image;             /* docker.image: for both languages; NULL: the next two */
 	char *docker_python, *docker_bash;     /* docker.python_image, docker.bash_image */
 	char *docker_runtime;                  /* docker.runtime; NULL: the engine's choice */
 	enum bj_docker_profile docker_seccomp; /* docker.seccomp */

@@ -148,6 +148,10 @@ const struct bj_setting bj_table[] = {
 	{ "images.dir", BJ_T_FILE, .optional = true, AT(images_dir), .value = "",
 	  .help = "Where images for the native jar are kept. Empty: images in the state directory, "
 		  "else /var/lib/belljar/images for root and the user's own data directory." },
+	{ "images.allow", BJ_T_NAMES, .optional = true, AT(images_allow), .max = BJ_IMAGES_ALLOWED,
+	  .value = "",
+	  .help = "Images that a request to a service may name beside the setting image. Their "
+		  "interpreters are trusted as those of that one are." },
 	{ "images.max_size", BJ_T_SIZE, AT(images_max_size), MIB, 64 * TIB, .value = "8GiB",
 	  .help = "The largest image that is imported, unpacked." },
 	{ "images.max_files", BJ_T_COUNT, AT(images_max_files), 16, 100000000, .value = "500000",
@@ -167,6 +171,10 @@ const struct bj_setting bj_table[] = {
 	{ "warm.max", BJ_T_COUNT, AT(warm_max), 1, 1000, .value = "64",
 	  .help = "How far each of these numbers grows while there is demand. They shrink again "
 		  "when there is none, and when memory is short." },
+	{ "warm.images", BJ_T_COUNT, AT(warm_images), 0, BJ_IMAGES_ALLOWED, .value = "4",
+	  .help = "How many images of images.allow have interpreters waiting at once, from the "
+		  "first run in them on, as many as there is demand for. The one that was asked "
+		  "for longest ago makes room. 0: none." },
 	{ "warm.preload", BJ_T_MODULES, AT(warm_preload), .value = WARM_PRELOAD,
 	  .help = "Modules that the waiting interpreters have imported already, separated by "
 		  "commas. What the machine does not have is left out." },
@@ -386,6 +394,7 @@ static const char *const TYPE_NAMES[] = {
 	[BJ_T_FILE] = "path",
 	[BJ_T_PATH] = "absolute path",
 	[BJ_T_MODULES] = "list of modules",
+	[BJ_T_NAMES] = "list of names",
 	[BJ_T_SECRET] = "secret",
 	[BJ_T_RULES] = "list of rules",
 };
@@ -395,6 +404,12 @@ const char *bj_table_type_name(const struct bj_setting *setting)
 	if (setting->type == BJ_T_MODULES && setting->choices)
 		return "list of choices";
 	return TYPE_NAMES[setting->type];
+}
+
+bool bj_table_is_list(const struct bj_setting *setting)
+{
+	return setting->type == BJ_T_MODULES || setting->type == BJ_T_NAMES ||
+	       setting->type == BJ_T_RULES;
 }
 
 static void range_text(const struct bj_setting *setting, uint64_t v, char text[BJ_SIZE_TEXT])
@@ -431,6 +446,7 @@ char *bj_table_allowed(const struct bj_setting *setting)
 		[BJ_T_FILE] = "a path",
 		[BJ_T_PATH] = "an absolute path without ..",
 		[BJ_T_MODULES] = "a list of Python module names",
+		[BJ_T_NAMES] = "a list of names of letters, digits and ._-/:@, in number",
 		[BJ_T_SECRET] = "16 to 255 printable characters without blanks",
 		[BJ_T_RULES] = "rules such as \"ask through=api risk>=high\"",
 	};

@@ -17,6 +17,7 @@ enum bj_type {
 	BJ_T_FILE,     /* char *: a path; in a file it starts at the file's directory */
 	BJ_T_PATH,     /* char *: an absolute path without `..` */
 	BJ_T_MODULES,  /* struct bj_strings: names of Python modules */
+	BJ_T_NAMES,    /* struct bj_strings: words as BJ_T_NAME has them, @max at most */
 	BJ_T_SECRET,   /* char *: printable, and never shown */
 	BJ_T_RULES,    /* struct bj_strings: approval rules, see config/rule.h */
 };
@@ -74,3 +75,6 @@ void bj_table_env_name(const struct bj_setting *setting, char name[BJ_ENV_NAME])
 char *bj_table_allowed(const struct bj_setting *setting);
 
 const char *bj_table_type_name(const struct bj_setting *setting);
+
+/* Whether its value is a list. */
+bool bj_table_is_list(const struct bj_setting *setting);

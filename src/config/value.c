@@ -155,13 +155,18 @@ static bool is_secret(const char *text)
 	return n >= MIN_SECRET && n <= MAX_NAME;
 }
 
+static bool is_name(const char *text)
+{
+	return all_of(text, NAME_SET, MAX_NAME) && text[0] != '-';
+}
+
 static bool string_is_allowed(const struct bj_setting *setting, const char *text)
 {
 	switch (setting->type) {
 	case BJ_T_WORD:
 		return find_choice(setting, text) >= 0;
 	case BJ_T_NAME:
-		return all_of(text, NAME_SET, MAX_NAME) && text[0] != '-';
+		return is_name(text);
 	case BJ_T_PATH:
 		return is_path(text) && text[0] == '/' && !has_parent_part(text);
 	case BJ_T_SECRET:
@@ -202,6 +207,8 @@ static bool item_is_allowed(const struct bj_setting *setting, const char *text)
 
 	if (setting->type == BJ_T_RULES)
 		return bj_rule_read(text, &rule);
+	if (setting->type == BJ_T_NAMES)
+		return is_name(text);
 	return setting->choices ? find_choice(setting, text) >= 0
 				: all_of(text, MODULE_SET, MAX_NAME);
 }
@@ -214,7 +221,7 @@ static int add_module(const struct bj_setting *setting, struct bj_strings *list,
 		len--;
 	while (len > 0 && from[len - 1] == ' ')
 		len--;
-	if (list->n >= MAX_MODULES)
+	if (list->n >= (setting->type == BJ_T_NAMES ? setting->max : MAX_MODULES))
 		return -BJ_E_LIMIT;
 
 	char **items = realloc(list->items, (list->n + 2) * sizeof(*items));
@@ -260,8 +267,8 @@ static int (*const SETTERS[])(const struct bj_setting *, const char *, void *) =
 	[BJ_T_COUNT] = set_number,  [BJ_T_SIZE] = set_number,     [BJ_T_DURATION] = set_number,
 	[BJ_T_CPUS] = set_number,   [BJ_T_CHOICE] = set_choice,   [BJ_T_WORD] = set_string,
 	[BJ_T_BOOL] = set_bool,     [BJ_T_NAME] = set_string,     [BJ_T_FILE] = set_string,
-	[BJ_T_PATH] = set_string,   [BJ_T_MODULES] = set_modules, [BJ_T_SECRET] = set_string,
-	[BJ_T_RULES] = set_modules,
+	[BJ_T_PATH] = set_string,   [BJ_T_MODULES] = set_modules, [BJ_T_NAMES] = set_modules,
+	[BJ_T_SECRET] = set_string, [BJ_T_RULES] = set_modules,
 };
 
 int bj_value_set(const struct bj_setting *setting, const char *text, const char *shown,
@@ -320,6 +327,7 @@ char *bj_value_format(const struct bj_setting *setting, const struct bj_settings
 	case BJ_T_BOOL:
 		return strdup(*(const bool *)from ? "true" : "false");
 	case BJ_T_MODULES:
+	case BJ_T_NAMES:
 	case BJ_T_RULES:
 		return format_modules(from);
 	default:

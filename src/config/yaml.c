@@ -166,8 +166,7 @@ static int read_list(struct reader *r, const struct bj_setting *setting, char **
 static int read_text(struct reader *r, const struct bj_setting *setting, char **ret,
 		     char **ret_shown)
 {
-	const bool list = r->event.type == YAML_SEQUENCE_START_EVENT &&
-			  (setting->type == BJ_T_MODULES || setting->type == BJ_T_RULES);
+	const bool list = r->event.type == YAML_SEQUENCE_START_EVENT && bj_table_is_list(setting);
 	AUTO_FREE char *text = NULL;
 	const int e = list ? read_list(r, setting, &text) : expanded(r, setting, &text);
 

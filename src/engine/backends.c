@@ -14,11 +14,33 @@
 
 /* --- the processes ---------------------------------------------------------------------------- */
 
-/* An image has its own, unless the settings name a path in it. */
-static const char *interpreter(const struct bj_settings *s, const char *key, const char *set,
-			       const char *found)
+/* An image has its own, unless the settings name a path in the first one. */
+static const char *interpreter(const struct bj_settings *s, size_t place, const char *key,
+			       const char *set, const char *found)
 {
-	return found[0] && !bj_settings_was_set(s, key) ? found : set;
+	return found[0] && (place > 0 || !bj_settings_was_set(s, key)) ? found : set;
+}
+
+_Static_assert((int)BJ_WIRE_IMAGES == 1 + (int)BJ_IMAGES_ALLOWED, "one place for each image");
+
+/* Look up all images. @pinned keeps the texts that @launch points to. A process that runs one
+ * script needs the first one. */
+static int find_images(const struct bj_settings *s, size_t n, struct bj_pinned *pinned,
+		       struct bj_launch_settings *launch, struct bj_err *err)
+{
+	for (size_t i = 0; i < n; i++) {
+		const int r = bj_pin_look(s, i, &pinned[i], err);
+
+		if (r < 0)
+			return r;
+		launch->images[i] = (struct bj_launch_image){
+			.there = pinned[i].there,
+			.root = pinned[i].root[0] ? pinned[i].root : NULL,
+			.python = interpreter(s, i, "native.python", s->python, pinned[i].python),
+			.bash = interpreter(s, i, "native.bash", s->bash, pinned[i].bash),
+		};
+	}
+	return 0;
 }
 
 static struct bj_launch_pools pools_of(const struct bj_settings *s)
@@ -29,6 +51,7 @@ static struct bj_launch_pools pools_of(const struct bj_settings *s)
 		.bash = s->warm_bash_slots,
 		.empty = s->warm_jars,
 		.max = s->warm_max,
+		.images = s->warm_images,
 		.modules = (const char *const *)s->warm_preload.items,
 		.heavy_modules = (const char *const *)s->warm_heavy.items,
 	};
@@ -42,13 +65,8 @@ int bj_backends_start_native(const struct bj_settings *s, enum bj_backends_use u
 		[BJ_PROC_COMPAT] = BJ_MOUNTS_PROC_COMPAT,
 		[BJ_PROC_NONE] = BJ_MOUNTS_PROC_NONE,
 	};
-	struct bj_pinned image;
-	const int r = bj_pin_look(s, &image, err);
-
-	if (r < 0)
-		return r;
-
-	const struct bj_launch_settings launch = {
+	struct bj_pinned pinned[BJ_WIRE_IMAGES];
+	struct bj_launch_settings launch = {
 		.cgroup = s->cgroup,
 		.uid_base = s->uid_base,
 		.uid_count = s->uid_count,
@@ -56,9 +74,6 @@ int bj_backends_start_native(const struct bj_settings *s, enum bj_backends_use u
 			 .cpu_milli = s->all_cpu_milli,
 			 .pids = s->all_pids },
 		.required = s->require == BJ_REQUIRE_FULL ? BJ_LAYERS_FULL : BJ_LAYERS_BASIC,
-		.python = interpreter(s, "native.python", s->python, image.python),
-		.bash = interpreter(s, "native.bash", s->bash, image.bash),
-		.image = image.root[0] ? image.root : NULL,
 		.proc = procs[s->proc],
 		.bound = true,
 		.ahead = use == BJ_USE_SOON,
@@ -70,7 +85,10 @@ int bj_backends_start_native(const struct bj_settings *s, enum bj_backends_use u
 			   .tmp_size = s->limits.tmp_size },
 	};
 
-	return bj_launcher_new(&launch, ret, err);
+	const int r = find_images(s, use == BJ_USE_MUCH ? 1 + s->images_allow.n : 1, pinned,
+				  &launch, err);
+
+	return r < 0 ? r : bj_launcher_new(&launch, ret, err);
 }
 
 static int start_native(const struct belljar *bj, struct bj_process **ret, struct bj_err *err)
@@ -162,7 +180,7 @@ static bool may_be_used(const struct bj_settings *s, enum bj_backend_id id)
 
 int bj_backends_pin(struct bj_settings *settings, struct bj_err *err)
 {
-	return may_be_used(settings, BJ_BACKEND_NATIVE) ? bj_pin_image(settings, err) : 0;
+	return may_be_used(settings, BJ_BACKEND_NATIVE) ? bj_pin_images(settings, err) : 0;
 }
 
 int bj_backends_start(struct belljar *bj, struct bj_err *err)
@@ -238,12 +256,14 @@ int bj_engine_ready(struct belljar *bj, struct bj_err *err)
 
 /* Say in @result which image the run sees. */
 static void name_image(const struct bj_settings *s, enum bj_backend_id id,
-		       enum bj_language language, struct bj_result *result)
+		       const struct bj_spec *spec, struct bj_result *result)
 {
-	if (id == BJ_BACKEND_NATIVE && bj_pin_wanted(s))
-		bj_pin_split(s->image, &result->image, &result->image_digest);
+	const char *image = bj_pin_at(s, spec->image_place);
+
+	if (id == BJ_BACKEND_NATIVE && image)
+		bj_pin_split(image, &result->image, &result->image_digest);
 	else if (id == BJ_BACKEND_DOCKER)
-		result->image = strdup(docker_image(s, language));
+		result->image = strdup(docker_image(s, spec->language));
 }
 
 int bj_backends_run(struct belljar *bj, enum bj_backend_id id, const struct bj_spec *spec,
@@ -252,13 +272,17 @@ int bj_backends_run(struct belljar *bj, enum bj_backend_id id, const struct bj_s
 	void *self = (size_t)id < BJ_ARRAY_SIZE(BACKENDS) ? bj->process[id] : NULL;
 
 	result->runtime = id;
-	name_image(bj->settings, id, spec->language, result);
+	name_image(bj->settings, id, spec, result);
 	result->cgroup = "none";
 	result->uid_mode = "shared";
 	if (id == BJ_BACKEND_DIRECT && !bj->settings->allow_unsafe)
 		return bj_err_set(err, BJ_E_DENIED, 0,
 				  "the backend direct seals nothing off and is not allowed; set "
 				  "allow_unsafe: true if that is what you want");
+	/* What stands in for the jar has other interpreters. */
+	if (spec->image_place > 0 && id != BJ_BACKEND_NATIVE)
+		return bj_err_set(err, BJ_E_DENIED, 0,
+				  "only the backend native has images of images.allow");
 	if (!self)
 		return bj_err_set(err, BJ_E_INVALID, 0,
 				  "this belljar was not opened for the backend %s; set backend: %s",

@@ -16,7 +16,7 @@ int bj_backends_start_native(const struct bj_settings *settings, enum bj_backend
 			     struct bj_process **ret, struct bj_err *err);
 int bj_backends_start(struct belljar *bj, struct bj_err *err);
 
-/* Pin the image that the native jar of @settings would show, if it can be called for. */
+/* Pin the images that native jars of @settings would show, if they can be called for. */
 int bj_backends_pin(struct bj_settings *settings, struct bj_err *err);
 
 /* End them; @wait until they have cleaned up. */

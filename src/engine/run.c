@@ -21,6 +21,7 @@
 #include "engine/engine.h"
 #include "engine/gate.h"
 #include "engine/ledger.h"
+#include "engine/pin.h"
 #include "record/approval.h"
 #include "record/artifact.h"
 #include "record/held.h"
@@ -511,6 +512,12 @@ static int complete(const struct belljar *bj, struct bj_spec *spec, struct bj_er
 				  "an id has at most 32 letters, digits, dashes and underscores");
 
 	spec->heavy = names_heavy_module(bj->settings, spec);
+
+	const int place = bj_pin_place(bj->settings, spec->image, err);
+
+	if (place < 0)
+		return place;
+	spec->image_place = (unsigned char)place;
 
 	const uint64_t clamped = bj_settings_clamp_timeout(bj->settings, spec->limits.timeout_ms);
 

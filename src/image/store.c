@@ -258,10 +258,11 @@ int bj_images_each(const struct bj_images *images,
 
 /* --- removing --------------------------------------------------------------------------------- */
 
-/* Take the lock for ourselves. A run that has answered may take a moment until it is all gone. */
+/* Take the lock for ourselves. A run that has answered may take a moment until it is all gone, and
+ * so does a service that hears of it. */
 static bool take_over(int fd)
 {
-	for (int round = 0; round < 50; round++) {
+	for (int round = 0; round < 250; round++) {
 		if (flock(fd, LOCK_EX | LOCK_NB) == 0)
 			return true;
 		poll(NULL, 0, 20);
@@ -317,14 +318,17 @@ int bj_images_remove(const struct bj_images *images, const char *text, struct bj
 	if (lock < 0)
 		return lock;
 
-	json_t *names = bj_index_read(images);
+	json_t *names = bj_index_read(images), *before = json_deep_copy(names);
 	const size_t left = drop_names(names, name, digest);
 
-	if (left == 0)
+	/* The names first: a service that keeps something for the image lets go of it then. */
+	r = bj_index_write(images, names, err);
+	if (r == 0 && left == 0)
 		r = remove_tree(images, digest, err);
-	if (r == 0)
-		r = bj_index_write(images, names, err);
+	if (r < 0 && before && json_object_size(before) != json_object_size(names))
+		(void)bj_index_write(images, before, NULL);
 	json_decref(names);
+	json_decref(before);
 	return r;
 }
 

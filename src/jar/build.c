@@ -65,6 +65,7 @@ static int start_init(struct bj_jar *jar, const struct bj_jar_ground *ground, st
 
 	const bool inputs = jar->has_run && (jar->run.flags & BJ_WIRE_HAS_INPUTS);
 	const struct bj_seal_build plan = {
+		.image = jar->image,
 		.tmp_size = jar->tmp_size,
 		.proc = ground->proc,
 		.spec_fd = inputs ? jar->fds[BJ_WIRE_FD_SPEC] : -1,

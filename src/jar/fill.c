@@ -171,8 +171,8 @@ int bj_jar_start_cold(struct bj_jar *jar, const struct bj_jar_ground *ground, st
 			    .spec_fd = jar->fds[BJ_WIRE_FD_SPEC],
 			    .filter_fd = jar->filter_fd,
 			    .last_fd = last_fd,
-			    .python = ground->python,
-			    .bash = ground->bash },
+			    .python = ground->images[jar->image].python,
+			    .bash = ground->images[jar->image].bash },
 	};
 
 	return start_helper(jar, &cold, err);
@@ -220,7 +220,7 @@ int bj_jar_fill_bash(struct bj_jar *jar, const struct bj_jar_ground *ground, int
 			    .spec_fd = spec_fd,
 			    .filter_fd = -1,
 			    .last_fd = -1,
-			    .bash = ground->bash },
+			    .bash = ground->images[jar->image].bash },
 	};
 
 	jar->language = BJ_LANG_BASH;

@@ -30,7 +30,10 @@ enum bj_jar_phase {
 struct bj_jar_ground {
 	struct bj_cgroups *cgroups; /* NULL: this machine has none for us */
 	uint64_t required;          /* layers that must hold: bits of enum bj_layer_id */
-	const char *python, *bash;
+	struct {
+		bool there;
+		const char *python, *bash;
+	} images[BJ_WIRE_IMAGES];
 	enum bj_mounts_proc proc;
 	int init_exe;
 	bool own_uids;      /* each jar gets kernel uids of its own */
@@ -55,6 +58,7 @@ enum bj_jar_event {
 struct bj_jar {
 	uint32_t index; /* of its slot; names the uids */
 	uint64_t serial;
+	uint32_t image; /* what it shows; set before it is built */
 	enum bj_jar_phase phase;
 	enum bj_language language; /* of what waits in it, or of its run */
 	bool warm;                 /* filled from a zygote */

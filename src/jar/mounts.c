@@ -200,14 +200,17 @@ int bj_mounts_enter(const struct bj_mounts_jar *jar, uint64_t *ret_layers, int *
 	const struct mount_attr read_only = { .attr_set = MOUNT_ATTR_RDONLY };
 	uint64_t layers = 0;
 	AUTO_FD int files = -1;
+	char template[BJ_TEMPLATE_PATH];
+
+	snprintf(template, sizeof(template), BJ_TEMPLATE, jar->image);
 	/* Mounts that come from a more privileged namespace are locked in place; a copy of the
 	 * whole tree is ours to pivot into. */
-	AUTO_FD int root = bj_mount_clone(AT_FDCWD, BJ_TEMPLATE, 0, err);
+	AUTO_FD int root = bj_mount_clone(AT_FDCWD, template, 0, err);
 
 	if (root < 0)
 		return root;
 
-	int r = bj_mount_attach(root, AT_FDCWD, BJ_TEMPLATE, err);
+	int r = bj_mount_attach(root, AT_FDCWD, template, err);
 
 	if (r == 0)
 		r = attach_own(root, jar, &layers, &files, err);

@@ -16,20 +16,23 @@
 #define BJ_SCRIPT_PYTHON "script.py"
 #define BJ_SCRIPT_BASH   "script.sh"
 
-/* Where the template stands in the launcher's namespace. */
-#define BJ_TEMPLATE "/jar"
+/* Where the templates stand in the launcher's namespace, with the number of the image. */
+#define BJ_TEMPLATE "/jar%u"
+enum { BJ_TEMPLATE_PATH = 16 };
 
 enum { BJ_JAR_UID = 65534, BJ_JAR_GID = 65534 };
 
 /* How a jar's /proc is mounted. */
 enum bj_mounts_proc { BJ_MOUNTS_PROC_PID, BJ_MOUNTS_PROC_COMPAT, BJ_MOUNTS_PROC_NONE };
 
-/* Build the template and make it and a fresh /proc all that the calling process sees. It comes from
- * the host's own system files, or from the tree @image (an open directory; -1: the host's). Needs
+/* Build @n templates and make them and a fresh /proc all that the calling process sees. Each comes
+ * from the tree @images[i], an open directory, or from the host's own system files. Needs
  * CAP_SYS_ADMIN and a mount namespace of its own. */
-int bj_mounts_template(int image, bool want_proc, struct bj_err *err);
+enum { BJ_MOUNTS_HOST = -1, BJ_MOUNTS_NOTHING = -2 /* this one is left out */ };
+int bj_mounts_templates(const int *images, size_t n, bool want_proc, struct bj_err *err);
 
 struct bj_mounts_jar {
+	uint32_t image; /* its root is a copy of this template */
 	uint64_t tmp_size;
 	enum bj_mounts_proc proc;
 	const void *pack; /* inputs are written from it; NULL: there are none */

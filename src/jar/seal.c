@@ -104,7 +104,9 @@ static int build_jar(const struct bj_seal_build *plan, struct bj_seal_report *re
 		     int *ret_files)
 {
 	struct bj_err *err = &report->err;
-	struct bj_mounts_jar jar = { .tmp_size = plan->tmp_size, .proc = plan->proc };
+	struct bj_mounts_jar jar = { .image = plan->image,
+				     .tmp_size = plan->tmp_size,
+				     .proc = plan->proc };
 	uint64_t layers = 0;
 	int r = 0;
 

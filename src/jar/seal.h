@@ -8,6 +8,7 @@
 
 /* How to build a jar. */
 struct bj_seal_build {
+	uint32_t image; /* number of the template */
 	uint64_t tmp_size;
 	enum bj_mounts_proc proc;
 	int spec_fd;    /* a pack with inputs, or -1 */

@@ -166,6 +166,8 @@ static int attach_proc(int base, struct bj_err *err)
 	AUTO_FD int proc = bj_mount_new(
 		"proc", none, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC, err);
 
+	if (proc >= 0 && mkdirat(base, "proc", 0755) < 0)
+		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot make a place for /proc");
 	return proc < 0 ? proc : bj_mount_attach(proc, base, "proc", err);
 }
 
@@ -185,28 +187,30 @@ static int attach_base(struct bj_err *err)
 	return bj_err_wrap(err, "no directory to build the jar's root on");
 }
 
-/* The template itself: a mount of its own, so that its root can be read-only for every jar. An
- * image has all of it already but the devices. */
-static int attach_template(int image, int base, struct bj_err *err)
+/* One template: a mount of its own, so that its root can be read-only for every jar. An image has
+ * all of it already but the devices. */
+static int attach_template(int image, uint32_t number, int base, struct bj_err *err)
 {
 	static const char *const options[] = { "mode=0755", "size=16m", NULL };
+	char path[BJ_TEMPLATE_PATH];
 	AUTO_FD int root = image >= 0 ? bj_mount_clone(image, ".", READ_ONLY, err)
 				      : bj_mount_new("tmpfs", options,
 						     MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV, err);
 
 	if (root < 0)
 		return root;
-	if (mkdirat(base, "jar", 0755) < 0 || mkdirat(base, "proc", 0755) < 0)
+	snprintf(path, sizeof(path), BJ_TEMPLATE, number);
+	if (mkdirat(base, path + 1, 0755) < 0)
 		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot make the jar's root");
 
-	const int r = bj_mount_attach(root, base, "jar", err);
+	const int r = bj_mount_attach(root, base, path + 1, err);
 
 	if (r < 0)
 		return r;
 	return image >= 0 ? add_dev(root, err) : fill_root(root, err);
 }
 
-int bj_mounts_template(int image, bool want_proc, struct bj_err *err)
+int bj_mounts_templates(const int *images, size_t n, bool want_proc, struct bj_err *err)
 {
 	/* Nothing we mount is seen outside, nothing mounted outside is seen here. */
 	if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
@@ -216,8 +220,11 @@ int bj_mounts_template(int image, bool want_proc, struct bj_err *err)
 	if (base < 0)
 		return base;
 
-	int r = attach_template(image, base, err);
+	int r = 0;
 
+	for (uint32_t i = 0; r == 0 && i < n; i++)
+		if (images[i] != BJ_MOUNTS_NOTHING)
+			r = attach_template(images[i], i, base, err);
 	if (r == 0 && want_proc)
 		r = attach_proc(base, err);
 	if (r < 0)

@@ -31,7 +31,7 @@ static int check_ranges(const struct bj_wire_launch *m, struct bj_err *err)
 		{ "pids", m->pids, 1, BJ_WIRE_PIDS_MAX },
 		{ "out files", m->out_files, 0, BJ_WIRE_OUT_FILES_MAX },
 		{ "out bytes", m->out_bytes, 0, BJ_WIRE_OUT_BYTES_MAX },
-		{ "reserved", m->reserved, 0, 0 },
+		{ "image", m->image, 0, BJ_WIRE_IMAGES - 1 },
 	};
 
 	for (size_t i = 0; i < BJ_ARRAY_SIZE(ranges); i++)

@@ -22,6 +22,9 @@ enum { BJ_WIRE_MAGIC = 0x42454c4c, BJ_WIRE_VERSION = 1 };
 #define BJ_WIRE_OUT_BYTES_MAX  (UINT64_C(1) << 40)
 #define BJ_WIRE_FILTER_MAX     4096u /* instructions */
 
+/* Images that a launcher can have, the first one for who names none. */
+enum { BJ_WIRE_IMAGES = 17 };
+
 enum bj_wire_flag {
 	BJ_WIRE_CHECK_ONLY = 1 << 0, /* stop after the interpreter's own syntax check */
 	BJ_WIRE_HAS_SECCOMP = 1 << 1,
@@ -58,7 +61,7 @@ struct bj_wire_launch {
 	uint32_t cpu_milli;
 	uint32_t pids;
 	uint32_t out_files;
-	uint32_t reserved; /* zero */
+	uint32_t image; /* which of the launcher's images the jar shows */
 };
 
 /* What the interpreter said of the script before its first line ran. Written by our own code in
@@ -110,13 +113,19 @@ struct bj_wire_kind {
 	uint32_t failures;      /* jars that came to nothing before a script came */
 };
 
-/* Why zygotes ended and others were started. */
+/* Why zygotes ended. */
 enum bj_wire_end {
 	BJ_END_DEAD,
 	BJ_END_WRONG, /* wrong answers, or slots that fail again and again */
 	BJ_END_SLOW,
-	BJ_END_OLD, /* it had made as many slots as one may */
+	BJ_END_OLD,    /* it had made as many slots as one may */
+	BJ_END_UNUSED, /* nobody asks for its image, others are asked for, or memory is short */
 	BJ_WIRE_ENDS,
+};
+
+/* And by image, all kinds together. */
+struct bj_wire_shelf {
+	uint32_t ready, coming, busy, target, zygotes;
 };
 
 struct bj_wire_census {
@@ -125,6 +134,7 @@ struct bj_wire_census {
 	uint32_t jars, max_jars;
 	uint32_t ends[BJ_WIRE_ENDS]; /* of zygotes, since the launcher started */
 	struct bj_wire_kind kinds[BJ_WIRE_KINDS];
+	struct bj_wire_shelf images[BJ_WIRE_IMAGES];
 };
 
 /* A wish of the front about a run, one byte on the reply socket. */

@@ -39,6 +39,7 @@
 #include <linux/keyctl.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/file.h>
@@ -160,17 +161,37 @@ static int give_up_root(struct launcher *l, const struct bj_launch_birth *birth,
 	return 0;
 }
 
-/* Open the image and hold it against removal: the lock lasts as long as this process. -1: there is
- * none. */
-static int hold_image(const char *path, int *ret, struct bj_err *err)
+/* Open an image and hold it against removal: the lock lasts as long as this process. */
+static int hold_image(const struct bj_launch_image *image, struct bj_err *err)
 {
-	const int fd = path ? open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
+	if (!image->there)
+		return BJ_MOUNTS_NOTHING;
+	if (!image->root)
+		return BJ_MOUNTS_HOST;
 
-	if (path && (fd < 0 || flock(fd, LOCK_SH | LOCK_NB) < 0))
-		return bj_err_set(err, BJ_E_NOT_FOUND, errno, "cannot use the image at %.100s",
-				  path);
-	*ret = fd;
-	return 0;
+	const int fd = open(image->root, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	if (fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) == 0)
+		return fd;
+	bj_err_set(err, BJ_E_NOT_FOUND, errno, "cannot use the image at %.100s", image->root);
+	if (fd >= 0)
+		close(fd);
+	return BJ_MOUNTS_NOTHING;
+}
+
+/* Only the first one must be there. */
+static int hold_images(struct launcher *l, const struct bj_launch_image *images, int *ret_fds,
+		       struct bj_err *err)
+{
+	struct bj_err gone;
+
+	for (int i = 0; i < BJ_WIRE_IMAGES; i++) {
+		ret_fds[i] = hold_image(&images[i], i == 0 ? err : &gone);
+		l->ground.images[i].there = ret_fds[i] != BJ_MOUNTS_NOTHING;
+		l->ground.images[i].python = images[i].python;
+		l->ground.images[i].bash = images[i].bash;
+	}
+	return l->ground.images[0].there ? 0 : -err->code;
 }
 
 /* What making jars does not take, neither we nor our children can do. */
@@ -183,11 +204,11 @@ static int load_filter(struct bj_err *err)
 		     : 0;
 }
 
-static int build_ground(struct launcher *l, const struct bj_launch_birth *birth, const char *image,
-			struct bj_err *err)
+static int build_ground(struct launcher *l, const struct bj_launch_birth *birth,
+			const struct bj_launch_image *images, struct bj_err *err)
 {
-	int image_fd = -1;
-	int r = hold_image(image, &image_fd, err);
+	int fds[BJ_WIRE_IMAGES];
+	int r = hold_images(l, images, fds, err);
 
 	/* A session keyring of our own, empty: keys of the caller are not reachable from a jar. */
 	syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL);
@@ -195,7 +216,7 @@ static int build_ground(struct launcher *l, const struct bj_launch_birth *birth,
 	if (r == 0 && !birth->root)
 		r = give_up_root(l, birth, err);
 	if (r == 0)
-		r = bj_mounts_template(image_fd, true, err);
+		r = bj_mounts_templates(fds, BJ_WIRE_IMAGES, true, err);
 	if (r == 0 && birth->root)
 		r = give_up_root(l, birth, err);
 	if (r == 0)
@@ -224,8 +245,8 @@ static int watch_others(struct launcher *l, struct bj_err *err)
 	return 0;
 }
 
-static int come_up(struct launcher *l, const struct bj_launch_birth *birth, const char *image,
-		   struct bj_err *err)
+static int come_up(struct launcher *l, const struct bj_launch_birth *birth,
+		   const struct bj_launch_image *images, struct bj_err *err)
 {
 	struct epoll_event ev = { .events = EPOLLIN, .data.u64 = (uint64_t)BJ_EVENT_CONTROL << 32 };
 
@@ -241,7 +262,7 @@ static int come_up(struct launcher *l, const struct bj_launch_birth *birth, cons
 	if (!l->jars || l->epoll < 0 || epoll_ctl(l->epoll, EPOLL_CTL_ADD, l->control, &ev) < 0)
 		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot watch the control socket");
 
-	const int r = build_ground(l, birth, image, err);
+	const int r = build_ground(l, birth, images, err);
 
 	return r < 0 ? r : watch_others(l, err);
 }
@@ -273,7 +294,7 @@ static void refuse(int reply_fd, const struct bj_err *err)
 	bj_fd_send(reply_fd, &reply, sizeof(reply), NULL, 0);
 }
 
-struct bj_jar *launcher_new_jar(struct launcher *l)
+struct bj_jar *launcher_new_jar(struct launcher *l, uint32_t image)
 {
 	struct bj_jar *jar = l->n_live < l->n_slots ? calloc(1, sizeof(*jar)) : NULL;
 
@@ -283,6 +304,7 @@ struct bj_jar *launcher_new_jar(struct launcher *l)
 	while (l->jars[jar->index])
 		jar->index++;
 	jar->serial = l->serial++;
+	jar->image = image;
 	l->jars[jar->index] = jar;
 	l->n_live++;
 	return jar;
@@ -319,7 +341,7 @@ static struct bj_jar_shape shape_of(const struct bj_wire_launch *run)
  * run gets a jar of its own and a cold start. */
 static void rescue(struct launcher *l, struct bj_jar *jar)
 {
-	struct bj_jar *fresh = launcher_new_jar(l);
+	struct bj_jar *fresh = launcher_new_jar(l, jar->image);
 	struct bj_err err = { 0 };
 
 	if (!fresh)
@@ -364,7 +386,7 @@ static struct bj_jar *find_jar(struct launcher *l, const struct bj_wire_launch *
 {
 	struct bj_jar *jar = pool_take(l, msg);
 
-	return jar ? jar : launcher_new_jar(l);
+	return jar ? jar : launcher_new_jar(l, msg->image);
 }
 
 static void launch(struct launcher *l, const struct bj_wire_launch *msg, int *fds, size_t n_fds)
@@ -390,10 +412,10 @@ static void launch(struct launcher *l, const struct bj_wire_launch *msg, int *fd
 	}
 
 	const bool fresh = jar->init_pid == 0;
+	const uint32_t pool = pool_of(l, msg);
 
 	/* What no zygote can start begins to start while the jar is built. */
-	jar->cold_only =
-		fresh && (pool_kind_of(l, msg) == POOL_BASH || pool_kind_of(l, msg) == POOL_KINDS);
+	jar->cold_only = fresh && (pool == NO_POOL || pool_kind(pool) == POOL_BASH);
 	bj_jar_attach(jar, msg, fds);
 	if (fresh && bj_jar_build(jar, &l->ground, &shape, &err) < 0) {
 		explain(l, &err);
@@ -414,6 +436,15 @@ static void answer_census(const struct launcher *l, int fd)
 		return;
 }
 
+/* Images come and go between two launchers, and the front may mean another one. */
+static int check_image(const struct launcher *l, const struct bj_wire_launch *msg,
+		       struct bj_err *err)
+{
+	return l->ground.images[msg->image].there
+		       ? 0
+		       : bj_err_set(err, BJ_E_NOT_FOUND, 0, "the image is not there any more");
+}
+
 /* One message from the front. False when the front is gone. */
 static bool handle_control(struct launcher *l)
 {
@@ -428,7 +459,8 @@ static bool handle_control(struct launcher *l)
 		return true; /* a packet that is not one of ours is dropped */
 	if (n <= 0)
 		return false;
-	if (bj_wire_check(&msg, (size_t)n, fds, n_fds, &err) == 0) {
+	if (bj_wire_check(&msg, (size_t)n, fds, n_fds, &err) == 0 &&
+	    check_image(l, &msg, &err) == 0) {
 		launch(l, &msg, fds, n_fds);
 		return true;
 	}
@@ -469,9 +501,9 @@ static bool handle_event(struct launcher *l, uint64_t data)
 	if (what == BJ_EVENT_CALLER)
 		return false;
 	if (what == BJ_EVENT_ZYGOTE)
-		zygote_says(l, (uint32_t)data % POOL_KINDS);
+		zygote_says(l, (uint32_t)data % MAX_POOLS);
 	else if (what == BJ_EVENT_ZYGOTE_DEAD)
-		zygote_dead(l, (uint32_t)data % POOL_KINDS);
+		zygote_dead(l, (uint32_t)data % MAX_POOLS);
 	else
 		handle_jar(l, what, (uint32_t)data);
 	return true;
@@ -572,6 +604,18 @@ static void loop(struct launcher *l)
 	}
 }
 
+/* A test build reads how much memory there is where BELLJAR_MEMINFO says. -1: the kernel knows. */
+static int open_meminfo(void)
+{
+#ifdef BJ_FAULTS
+	const char *path = getenv("BELLJAR_MEMINFO");
+
+	return path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+#else
+	return -1;
+#endif
+}
+
 void bj_launch_main(const struct bj_launch_birth *birth, const struct bj_launch_settings *settings)
 {
 	struct launcher l = {
@@ -579,15 +623,14 @@ void bj_launch_main(const struct bj_launch_birth *birth, const struct bj_launch_
 		.caller = birth->caller,
 		.starter = birth->sync,
 		.once = settings->ahead,
+		.meminfo = open_meminfo(),
 		.ground = { .required = settings->required,
-			    .python = settings->python,
-			    .bash = settings->bash,
 			    .proc = settings->proc,
 			    .own_uids = birth->uids > 0,
 			    .uid_count = birth->uids },
 	};
 	struct bj_err err = { 0 };
-	const bool up = come_up(&l, birth, settings->image, &err) == 0 &&
+	const bool up = come_up(&l, birth, settings->images, &err) == 0 &&
 			pools_init(&l, settings, &err) == 0;
 
 	say_hello(&l, up ? NULL : &err);

@@ -14,6 +14,7 @@
 struct bj_launch_pools {
 	uint32_t python, heavy, bash, empty; /* at rest */
 	uint32_t max;                        /* of each, when there is demand */
+	uint32_t images;                     /* beside the first one that have some at once */
 	const char *const *modules;          /* imported ahead of time; NULL: none */
 	const char *const *heavy_modules;    /* for the heavy ones as well */
 };
@@ -27,8 +28,12 @@ struct bj_launch_settings {
 	uint32_t uid_base, uid_count;
 	struct bj_cgroup_limits all; /* what all jars may have together; 0: a safe share */
 	uint64_t required;           /* layers that must hold */
-	const char *python, *bash;
-	const char *image; /* the tree that jars show instead of the host's; NULL: the host's */
+	/* What jars show; the first one for who names none. */
+	struct bj_launch_image {
+		bool there;
+		const char *root; /* a tree; NULL: the host's own files */
+		const char *python, *bash;
+	} images[BJ_WIRE_IMAGES];
 	enum bj_mounts_proc proc;
 	bool ahead; /* one run comes, and soon: build a jar for it at once */
 	bool bound; /* the death of the caller ends the launcher */

@@ -18,6 +18,25 @@ enum pool_kind {
 	POOL_KINDS,
 };
 
+/* Each image has a pool of each kind. A pool's number says both. */
+enum { MAX_POOLS = BJ_WIRE_IMAGES * POOL_KINDS, NO_POOL = MAX_POOLS };
+
+static inline enum pool_kind pool_kind(uint32_t pool)
+{
+	return (enum pool_kind)(pool % POOL_KINDS);
+}
+
+static inline uint32_t pool_image(uint32_t pool)
+{
+	return pool / POOL_KINDS;
+}
+
+/* What is kept for one image. */
+struct shelf {
+	bool kept;        /* it has pools */
+	uint64_t used_at; /* clock nanoseconds: the last run that named it */
+};
+
 struct pool {
 	struct bj_demand demand;
 	uint64_t rest_until; /* clock nanoseconds, after a failure: no refill before */
@@ -44,9 +63,11 @@ struct launcher {
 	struct bj_jar **jars;     /* by index; NULL: free */
 	uint32_t n_slots, n_live;
 	uint64_t serial;
-	uint64_t next_tick;        /* when jars are looked at again */
-	struct bj_jar_shape shape; /* what jars of the pools are built for */
-	struct pool pools[POOL_KINDS];
+	uint64_t next_tick;          /* when jars are looked at again */
+	struct bj_jar_shape shape;   /* what jars of the pools are built for */
+	struct bj_launch_pools plan; /* of the settings */
+	struct pool pools[MAX_POOLS];
+	struct shelf shelves[BJ_WIRE_IMAGES];
 	uint64_t resume; /* clock nanoseconds: young runs are under way, the rest waits */
 	uint32_t ends[BJ_WIRE_ENDS]; /* of zygotes: for whoever counts */
 	uint64_t strays_at;          /* when to look for processes that nobody knows; 0: never */
@@ -63,8 +84,8 @@ struct launcher {
 #define BJ_EVENT_ZYGOTE      (UINT32_MAX - 2) /* with its kind, as the next one */
 #define BJ_EVENT_ZYGOTE_DEAD (UINT32_MAX - 3)
 
-/* A new jar in the table, not built yet; NULL when the table is full. */
-struct bj_jar *launcher_new_jar(struct launcher *l);
+/* A new jar in the table that will show @image, not built yet; NULL when the table is full. */
+struct bj_jar *launcher_new_jar(struct launcher *l, uint32_t image);
 
 /* Do what the jar's phase asks for, until it waits for an event or is over and gone. */
 void launcher_advance(struct launcher *l, struct bj_jar *jar);
@@ -73,9 +94,8 @@ void launcher_advance(struct launcher *l, struct bj_jar *jar);
 
 int pools_init(struct launcher *l, const struct bj_launch_settings *settings, struct bj_err *err);
 
-/* Which interpreters that wait @run can be given to; POOL_KINDS: it must be started from nothing.
- */
-enum pool_kind pool_kind_of(const struct launcher *l, const struct bj_wire_launch *run);
+/* The pool whose interpreters @run can be given to; NO_POOL: it must be started from nothing. */
+uint32_t pool_of(const struct launcher *l, const struct bj_wire_launch *run);
 
 /* The best jar for @run: one that waits, else one on its way, else an empty one; NULL: none. */
 struct bj_jar *pool_take(struct launcher *l, const struct bj_wire_launch *run);
@@ -111,15 +131,18 @@ void pools_done(struct launcher *l);
 
 /* --- zygotes ---------------------------------------------------------------------------------- */
 
-/* Start, replace or leave alone the zygote of @kind. False: there is none to fork from now. */
-bool zygote_keep(struct launcher *l, enum pool_kind kind);
+/* Start, replace or leave alone the zygote of @pool. False: there is none to fork from now. */
+bool zygote_keep(struct launcher *l, uint32_t pool);
 
 /* It said that it is ready, or something else, or is dead. */
-void zygote_says(struct launcher *l, uint32_t kind);
-void zygote_dead(struct launcher *l, uint32_t kind);
+void zygote_says(struct launcher *l, uint32_t pool);
+void zygote_dead(struct launcher *l, uint32_t pool);
 
 /* It is sick: end it, and with it the wait of those who asked. The next refill starts another. */
-void zygote_replace(struct launcher *l, enum pool_kind kind, enum bj_wire_end why);
+void zygote_replace(struct launcher *l, uint32_t pool, enum bj_wire_end why);
+
+/* It is not needed any more. */
+void zygote_end(struct launcher *l, uint32_t pool);
 
 /* How it goes wrong, in a test build that is told to. */
 enum bj_sick zygote_sick(const struct pool *pool);

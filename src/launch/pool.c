@@ -19,26 +19,27 @@
 #include <fcntl.h>
 #include <string.h>
 
-#define REST_NS     UINT64_C(1000000000) /* after a failure */
-#define BREATH_NS   UINT64_C(4000000)    /* while a young run is under way */
-#define YOUNG_NS    UINT64_C(150000000)  /* since its start */
-#define PRESSURE_NS UINT64_C(1000000000) /* between two looks at the machine's memory */
-#define SLOW_NS     UINT64_C(3000000000) /* from empty to waiting: then its zygote is sick */
-#define STUCK_NS    UINT64_C(5000000000) /* asked for, and none came: it never will answer */
+#define REST_NS     UINT64_C(1000000000)   /* after a failure */
+#define BREATH_NS   UINT64_C(4000000)      /* while a young run is under way */
+#define YOUNG_NS    UINT64_C(150000000)    /* since its start */
+#define IDLE_NS     UINT64_C(300000000000) /* without a run: nothing is kept for an image */
+#define PRESSURE_NS UINT64_C(1000000000)   /* between two looks at the machine's memory */
+#define SLOW_NS     UINT64_C(3000000000)   /* from empty to waiting: then its zygote is sick */
+#define STUCK_NS    UINT64_C(5000000000)   /* asked for, and none came: it never will answer */
 
 enum {
 	BUILD_AT_ONCE = 2, /* jars of one kind on their way */
 	MAX_LOST = 3,      /* scripts that were not begun: their zygote is sick */
 };
 
-static bool is_python(enum pool_kind kind)
+static bool is_python(uint32_t pool)
 {
-	return kind == POOL_PYTHON || kind == POOL_HEAVY;
+	return pool_kind(pool) == POOL_PYTHON || pool_kind(pool) == POOL_HEAVY;
 }
 
-static enum pool_kind kind_of(const struct bj_jar *jar)
+static uint32_t made_by(const struct bj_jar *jar)
 {
-	return jar->stock ? (enum pool_kind)(jar->stock - 1) : POOL_KINDS;
+	return jar->stock ? jar->stock - 1 : NO_POOL;
 }
 
 /* --- starting --------------------------------------------------------------------------------- */
@@ -51,24 +52,38 @@ static int empty_spec(void)
 	return pack.failed ? -ENOMEM : bj_fd_memfile("spec", pack.data, pack.size);
 }
 
-int pools_init(struct launcher *l, const struct bj_launch_settings *settings, struct bj_err *err)
+/* Keep what the settings plan for @image; nobody has used the others yet, so they begin with one of
+ * each. */
+static void plan_shelf(struct launcher *l, uint32_t image)
 {
-	const struct bj_launch_pools *p = &settings->pools;
+	const struct bj_launch_pools *p = &l->plan;
 	const uint32_t min[] = { [POOL_PYTHON] = p->python,
 				 [POOL_HEAVY] = p->heavy,
 				 [POOL_BASH] = p->bash,
 				 [POOL_EMPTY] = p->empty };
 
-	l->shape = settings->shape;
-	l->pools[POOL_PYTHON].modules = p->modules;
-	l->pools[POOL_HEAVY].modules = p->heavy_modules;
-	for (int k = 0; k < POOL_KINDS; k++) {
-		bj_demand_init(&l->pools[k].demand, min[k], min[k] ? p->max : 0);
-		l->pools[k].zygote = (struct bj_zygote){ .pidfd = -1, .sock = -1 };
+	l->shelves[image].kept = true;
+	for (uint32_t k = 0; k < POOL_KINDS; k++) {
+		struct pool *pool = &l->pools[image * POOL_KINDS + k];
+		const uint32_t least = image == 0 ? min[k] : min[k] > 0;
+
+		bj_demand_init(&pool->demand, least, least ? p->max : 0);
+		pool->modules = k == POOL_HEAVY ? p->heavy_modules : p->modules;
+		pool->failures = 0;
 	}
-	l->meminfo = open("/proc/meminfo", O_RDONLY | O_CLOEXEC);
+}
+
+int pools_init(struct launcher *l, const struct bj_launch_settings *settings, struct bj_err *err)
+{
+	l->plan = settings->pools;
+	l->shape = settings->shape;
+	for (int i = 0; i < MAX_POOLS; i++)
+		l->pools[i].zygote = (struct bj_zygote){ .pidfd = -1, .sock = -1 };
+	plan_shelf(l, 0);
+	if (l->meminfo < 0)
+		l->meminfo = open("/proc/meminfo", O_RDONLY | O_CLOEXEC);
 	l->wait_library = l->wait_spec = -1;
-	if (p->bash == 0)
+	if (l->plan.bash == 0)
 		return 0;
 	l->wait_library = bj_fd_memfile("wait", bj_embed_wait, bj_embed_wait_size);
 	l->wait_spec = empty_spec();
@@ -79,11 +94,88 @@ int pools_init(struct launcher *l, const struct bj_launch_settings *settings, st
 
 void pools_done(struct launcher *l)
 {
-	for (uint32_t k = 0; k < POOL_KINDS; k++) {
-		bj_demand_init(&l->pools[k].demand, 0, 0);
-		if (l->pools[k].zygote.pid > 0)
-			zygote_dead(l, k);
+	for (uint32_t i = 0; i < MAX_POOLS; i++) {
+		bj_demand_init(&l->pools[i].demand, 0, 0);
+		zygote_end(l, i);
 	}
+}
+
+/* --- images ----------------------------------------------------------------------------------- */
+
+/* A jar of a pool that no run has yet. */
+static bool is_free(const struct bj_jar *jar)
+{
+	return jar && jar->stock && !jar->has_run && !jar->dying;
+}
+
+/* End what was made for @pool and nobody has used. */
+static void end_unused(struct launcher *l, uint32_t pool)
+{
+	for (uint32_t i = 0; i < l->n_slots; i++) {
+		struct bj_jar *jar = l->jars[i];
+
+		if (!is_free(jar) || made_by(jar) != pool)
+			continue;
+		bj_jar_kill(jar, BJ_CAUSE_CANCELLED);
+		launcher_advance(l, jar);
+	}
+}
+
+/* Keep nothing of @image. Runs in it go on; those that come start from nothing. */
+static void clear_shelf(struct launcher *l, uint32_t image)
+{
+	l->shelves[image].kept = false;
+	for (uint32_t pool = image * POOL_KINDS; pool < (image + 1) * POOL_KINDS; pool++) {
+		bj_demand_init(&l->pools[pool].demand, 0, 0);
+		zygote_end(l, pool);
+		end_unused(l, pool);
+	}
+}
+
+/* The image beside the first one that was asked for longest ago; 0: none is kept. */
+static uint32_t oldest_shelf(const struct launcher *l)
+{
+	uint32_t oldest = 0;
+
+	for (uint32_t i = 1; i < BJ_WIRE_IMAGES; i++)
+		if (l->shelves[i].kept &&
+		    (oldest == 0 || l->shelves[i].used_at < l->shelves[oldest].used_at))
+			oldest = i;
+	return oldest;
+}
+
+static uint32_t count_shelves(const struct launcher *l)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 1; i < BJ_WIRE_IMAGES; i++)
+		n += l->shelves[i].kept;
+	return n;
+}
+
+/* A run names @image: from now on something waits for the next one. */
+static void shelf_use(struct launcher *l, uint32_t image)
+{
+	l->shelves[image].used_at = bj_clock_now();
+	if (image == 0 || l->shelves[image].kept || l->plan.images == 0 || l->short_of_memory)
+		return;
+	if (count_shelves(l) >= l->plan.images)
+		clear_shelf(l, oldest_shelf(l));
+	plan_shelf(l, image);
+}
+
+/* End what nobody asks for any more, and when memory is short one image after the other. When to
+ * come back; 0: there is none. */
+static uint64_t shelves_look(struct launcher *l, uint64_t now)
+{
+	const uint32_t oldest = oldest_shelf(l);
+
+	if (oldest == 0)
+		return 0;
+	if ((l->short_of_memory && l->pressure_at == now) ||
+	    now - l->shelves[oldest].used_at > IDLE_NS)
+		clear_shelf(l, oldest);
+	return now + PRESSURE_NS;
 }
 
 /* --- taking ----------------------------------------------------------------------------------- */
@@ -95,41 +187,37 @@ static bool fits(const struct launcher *l, const struct bj_wire_launch *run)
 	       run->pids <= l->shape.limits.pids;
 }
 
-static bool has_zygote(const struct launcher *l, enum pool_kind kind)
+static bool has_zygote(const struct launcher *l, uint32_t pool)
 {
-	return l->pools[kind].zygote.pid > 0 && l->pools[kind].zygote.ready;
+	return l->pools[pool].zygote.pid > 0 && l->pools[pool].zygote.ready;
 }
 
-enum pool_kind pool_kind_of(const struct launcher *l, const struct bj_wire_launch *run)
+uint32_t pool_of(const struct launcher *l, const struct bj_wire_launch *run)
 {
+	const uint32_t first = run->image * POOL_KINDS, bash = first + POOL_BASH;
+
 	if (!fits(l, run) || (run->flags & (BJ_WIRE_HAS_SECCOMP | BJ_WIRE_AGAIN)))
-		return POOL_KINDS;
+		return NO_POOL;
 	if (run->language == BJ_LANG_BASH)
-		return (run->flags & BJ_WIRE_PLAIN) && l->pools[POOL_BASH].demand.min > 0
-			       ? POOL_BASH
-			       : POOL_KINDS;
-	if ((run->flags & BJ_WIRE_HEAVY) && has_zygote(l, POOL_HEAVY))
-		return POOL_HEAVY;
-	return has_zygote(l, POOL_PYTHON) ? POOL_PYTHON : POOL_KINDS;
+		return (run->flags & BJ_WIRE_PLAIN) && l->pools[bash].demand.min > 0 ? bash
+										     : NO_POOL;
+	if ((run->flags & BJ_WIRE_HEAVY) && has_zygote(l, first + POOL_HEAVY))
+		return first + POOL_HEAVY;
+	return has_zygote(l, first + POOL_PYTHON) ? first + POOL_PYTHON : NO_POOL;
 }
 
-/* A jar of a pool that no run has yet. */
-static bool is_free(const struct bj_jar *jar)
-{
-	return jar && jar->stock && !jar->has_run && !jar->dying;
-}
-
-/* What waits of each kind, what is on its way, and the furthest of each. */
+/* What waits in each pool, what is on its way, and the furthest of each. */
 struct stock {
-	uint32_t young;             /* runs */
-	uint64_t asked[POOL_KINDS]; /* when its zygote was asked for the oldest that has not come */
-	uint32_t ready[POOL_KINDS], coming[POOL_KINDS];
-	struct bj_jar *best[POOL_KINDS];
+	uint32_t young;            /* runs */
+	uint64_t asked[MAX_POOLS]; /* when its zygote was asked for the oldest that has not come */
+	uint32_t ready[MAX_POOLS], coming[MAX_POOLS];
+	struct bj_jar *best[MAX_POOLS];
 };
 
 static bool is_ready(const struct bj_jar *jar)
 {
-	return jar->phase == (kind_of(jar) == POOL_EMPTY ? BJ_JAR_EMPTY : BJ_JAR_WAITING);
+	return jar->phase ==
+	       (pool_kind(made_by(jar)) == POOL_EMPTY ? BJ_JAR_EMPTY : BJ_JAR_WAITING);
 }
 
 static bool is_young(const struct bj_jar *jar, uint64_t now)
@@ -139,7 +227,7 @@ static bool is_young(const struct bj_jar *jar, uint64_t now)
 
 static void note_asked(struct stock *s, const struct bj_jar *jar)
 {
-	uint64_t *asked = jar && jar->stock ? &s->asked[kind_of(jar)] : NULL;
+	uint64_t *asked = jar && jar->stock ? &s->asked[made_by(jar)] : NULL;
 
 	if (asked && jar->warm && jar->phase == BJ_JAR_FILLING && !jar->dying &&
 	    (*asked == 0 || jar->filling < *asked))
@@ -160,47 +248,68 @@ static struct stock take_stock(const struct launcher *l, uint64_t now)
 		if (!is_free(jar))
 			continue;
 
-		const enum pool_kind k = kind_of(jar);
+		const uint32_t pool = made_by(jar);
 
-		(*(is_ready(jar) ? &s.ready[k] : &s.coming[k]))++;
-		if (!s.best[k] || jar->phase > s.best[k]->phase)
-			s.best[k] = jar;
+		(*(is_ready(jar) ? &s.ready[pool] : &s.coming[pool]))++;
+		if (!s.best[pool] || jar->phase > s.best[pool]->phase)
+			s.best[pool] = jar;
 	}
 	return s;
 }
 
-/* A run asks for a jar of @kind. */
-static void ask_for(struct launcher *l, const struct stock *s, enum pool_kind kind)
+/* A run asks for a jar of @pool. */
+static void ask_for(struct launcher *l, const struct stock *s, uint32_t pool)
 {
-	struct pool *p = &l->pools[kind];
+	struct pool *p = &l->pools[pool];
 
-	bj_demand_use(&p->demand, s->ready[kind]);
-	if (s->ready[kind] == 0)
+	bj_demand_use(&p->demand, s->ready[pool]);
+	if (s->ready[pool] == 0)
 		p->owed = BUILD_AT_ONCE;
 }
 
 struct bj_jar *pool_take(struct launcher *l, const struct bj_wire_launch *run)
 {
-	const enum pool_kind kind = pool_kind_of(l, run);
+	const uint32_t pool = pool_of(l, run), empty = run->image * POOL_KINDS + POOL_EMPTY;
 	const struct stock s = take_stock(l, 0);
 
-	if (kind < POOL_KINDS) {
-		ask_for(l, &s, kind);
-		if (s.ready[kind] > 0)
-			return s.best[kind];
+	shelf_use(l, run->image);
+	if (pool != NO_POOL) {
+		ask_for(l, &s, pool);
+		if (s.ready[pool] > 0)
+			return s.best[pool];
 	}
 	if (!fits(l, run))
 		return NULL;
-	ask_for(l, &s, POOL_EMPTY);
+	ask_for(l, &s, empty);
 	/* One that is being filled is nearer than an empty one, but for Bash a start from nothing
 	 * in an empty jar is as near. */
-	if (kind < POOL_KINDS && is_python(kind) && s.best[kind] &&
-	    s.best[kind]->phase == BJ_JAR_FILLING)
-		return s.best[kind];
-	return s.best[POOL_EMPTY];
+	if (pool != NO_POOL && is_python(pool) && s.best[pool] &&
+	    s.best[pool]->phase == BJ_JAR_FILLING)
+		return s.best[pool];
+	return s.best[empty];
 }
 
 _Static_assert((int)POOL_KINDS == (int)BJ_WIRE_KINDS, "one census of all kinds");
+
+/* Add what @pool has to the sums by kind and by image. */
+static void count_pool(const struct launcher *l, const struct stock *s, uint32_t pool,
+		       struct bj_wire_census *ret)
+{
+	const struct pool *p = &l->pools[pool];
+	struct bj_wire_kind *kind = &ret->kinds[pool_kind(pool)];
+	struct bj_wire_shelf *shelf = &ret->images[pool_image(pool)];
+
+	kind->ready += s->ready[pool];
+	kind->coming += s->coming[pool];
+	kind->target += p->demand.target;
+	kind->zygotes += has_zygote(l, pool);
+	kind->zygote_starts += p->starts;
+	kind->failures += p->failed;
+	shelf->ready += s->ready[pool];
+	shelf->coming += s->coming[pool];
+	shelf->target += p->demand.target;
+	shelf->zygotes += has_zygote(l, pool);
+}
 
 void pool_count(const struct launcher *l, struct bj_wire_census *ret)
 {
@@ -210,29 +319,22 @@ void pool_count(const struct launcher *l, struct bj_wire_census *ret)
 					.jars = l->n_live,
 					.max_jars = l->n_slots };
 	memcpy(ret->ends, l->ends, sizeof(ret->ends));
-	for (int k = 0; k < POOL_KINDS; k++)
-		ret->kinds[k] = (struct bj_wire_kind){
-			.ready = s.ready[k],
-			.coming = s.coming[k],
-			.target = l->pools[k].demand.target,
-			.zygotes = has_zygote(l, (enum pool_kind)k),
-			.zygote_starts = l->pools[k].starts,
-			.failures = l->pools[k].failed,
-		};
+	for (uint32_t pool = 0; pool < MAX_POOLS; pool++)
+		count_pool(l, &s, pool, ret);
 	for (uint32_t i = 0; i < l->n_slots; i++)
 		if (l->jars[i] && l->jars[i]->has_run && !l->jars[i]->dying) {
-			const enum pool_kind k = kind_of(l->jars[i]);
+			const uint32_t pool = made_by(l->jars[i]);
 
-			(*(k < POOL_KINDS ? &ret->kinds[k].busy : &ret->cold))++;
+			(*(pool != NO_POOL ? &ret->kinds[pool_kind(pool)].busy : &ret->cold))++;
+			ret->images[l->jars[i]->image].busy++;
 		}
 }
 
 /* --- filling ---------------------------------------------------------------------------------- */
 
-static int fill_python(struct launcher *l, struct bj_jar *jar, enum pool_kind kind,
-		       struct bj_err *err)
+static int fill_python(struct launcher *l, struct bj_jar *jar, uint32_t pool, struct bj_err *err)
 {
-	struct pool *p = &l->pools[kind];
+	struct pool *p = &l->pools[pool];
 	const struct bj_spawn ask = { .limits = { .tmp_size = jar->tmp_size,
 						  .pids = l->shape.limits.pids,
 						  .pids_cgroup = jar->cgroup != NULL },
@@ -250,10 +352,10 @@ static int fill_python(struct launcher *l, struct bj_jar *jar, enum pool_kind ki
 
 static int fill_for_run(struct launcher *l, struct bj_jar *jar, struct bj_err *err)
 {
-	const enum pool_kind kind = jar->cold_only ? POOL_KINDS : pool_kind_of(l, &jar->run);
+	const uint32_t pool = jar->cold_only ? NO_POOL : pool_of(l, &jar->run);
 
-	if (kind < POOL_KINDS && is_python(kind) && fill_python(l, jar, kind, err) == 0) {
-		jar->stock = kind + 1;
+	if (pool != NO_POOL && is_python(pool) && fill_python(l, jar, pool, err) == 0) {
+		jar->stock = pool + 1;
 		return 0;
 	}
 	/* Also when the zygote has just died. */
@@ -262,14 +364,14 @@ static int fill_for_run(struct launcher *l, struct bj_jar *jar, struct bj_err *e
 
 int pool_fill(struct launcher *l, struct bj_jar *jar, struct bj_err *err)
 {
-	const enum pool_kind kind = kind_of(jar);
+	const uint32_t pool = made_by(jar);
 
 	if (jar->has_run)
 		return fill_for_run(l, jar, err);
-	if (kind == POOL_BASH)
+	if (pool_kind(pool) == POOL_BASH)
 		return bj_jar_fill_bash(jar, &l->ground, l->wait_library, l->wait_spec, err);
-	if (is_python(kind))
-		return fill_python(l, jar, kind, err);
+	if (is_python(pool))
+		return fill_python(l, jar, pool, err);
 	jar->deadline = 0; /* it stays as it is until a run comes */
 	return 0;
 }
@@ -282,7 +384,7 @@ static bool is_of_present(const struct pool *p, const struct bj_jar *jar)
 
 void pool_over(struct launcher *l, const struct bj_jar *jar)
 {
-	struct pool *p = &l->pools[kind_of(jar)];
+	struct pool *p = &l->pools[made_by(jar)];
 
 	if (jar->has_run && !jar->failed && jar->reply.wait_status == 0) {
 		p->lost = 0;
@@ -294,26 +396,18 @@ void pool_over(struct launcher *l, const struct bj_jar *jar)
 	}
 }
 
-/* What is sick ends with all that it made and nobody has used yet. */
-static void replace_all(struct launcher *l, enum pool_kind kind)
+static void replace_all(struct launcher *l, uint32_t pool)
 {
-	zygote_replace(l, kind, BJ_END_WRONG);
-	for (uint32_t i = 0; i < l->n_slots; i++) {
-		struct bj_jar *slot = l->jars[i];
-
-		if (!is_free(slot) || kind_of(slot) != kind || !slot->warm)
-			continue;
-		bj_jar_kill(slot, BJ_CAUSE_CANCELLED);
-		launcher_advance(l, slot);
-	}
+	zygote_replace(l, pool, BJ_END_WRONG);
+	end_unused(l, pool);
 }
 
 void pool_found_wrong(struct launcher *l, const struct bj_jar *jar)
 {
-	const enum pool_kind kind = kind_of(jar);
+	const uint32_t pool = made_by(jar);
 
-	if (kind < POOL_KINDS && is_of_present(&l->pools[kind], jar))
-		replace_all(l, kind);
+	if (pool != NO_POOL && is_of_present(&l->pools[pool], jar))
+		replace_all(l, pool);
 }
 
 void pool_lost(struct launcher *l, const struct bj_wire_launch *run)
@@ -322,18 +416,18 @@ void pool_lost(struct launcher *l, const struct bj_wire_launch *run)
 
 	first.flags &= ~(uint32_t)BJ_WIRE_AGAIN;
 
-	const enum pool_kind kind = pool_kind_of(l, &first);
+	const uint32_t pool = pool_of(l, &first);
 
-	if (kind == POOL_KINDS)
+	if (pool == NO_POOL)
 		return;
-	l->pools[kind].failed++;
-	if (is_python(kind) && ++l->pools[kind].lost >= MAX_LOST)
-		replace_all(l, kind);
+	l->pools[pool].failed++;
+	if (is_python(pool) && ++l->pools[pool].lost >= MAX_LOST)
+		replace_all(l, pool);
 }
 
 void pool_filled(struct launcher *l, const struct bj_jar *jar)
 {
-	struct pool *p = &l->pools[kind_of(jar)];
+	struct pool *p = &l->pools[made_by(jar)];
 	const uint64_t took = bj_clock_now() - jar->filling;
 
 	if (took > SLOW_NS)
@@ -345,14 +439,14 @@ void pool_filled(struct launcher *l, const struct bj_jar *jar)
 
 /* --- refilling -------------------------------------------------------------------------------- */
 
-static void build(struct launcher *l, enum pool_kind kind)
+static void build(struct launcher *l, uint32_t pool)
 {
-	struct bj_jar *jar = launcher_new_jar(l);
+	struct bj_jar *jar = launcher_new_jar(l, pool_image(pool));
 	struct bj_err err = { 0 };
 
 	if (!jar)
 		return;
-	jar->stock = kind + 1;
+	jar->stock = pool + 1;
 	if (bj_jar_build(jar, &l->ground, &l->shape, &err) < 0)
 		bj_jar_fail(jar, &err);
 	launcher_advance(l, jar);
@@ -377,12 +471,12 @@ static void look_at_memory(struct launcher *l, uint64_t now)
 	l->short_of_memory = bj_demand_memory_short(text);
 }
 
-/* End one of @kind that is too much. */
-static void shrink(struct launcher *l, const struct stock *s, enum pool_kind kind)
+/* End one of @pool that is too much. */
+static void shrink(struct launcher *l, const struct stock *s, uint32_t pool)
 {
-	struct bj_jar *jar = s->best[kind];
+	struct bj_jar *jar = s->best[pool];
 
-	if (s->ready[kind] <= l->pools[kind].demand.target || !jar || !is_ready(jar))
+	if (s->ready[pool] <= l->pools[pool].demand.target || !jar || !is_ready(jar))
 		return;
 	bj_jar_kill(jar, BJ_CAUSE_CANCELLED);
 	launcher_advance(l, jar);
@@ -390,30 +484,29 @@ static void shrink(struct launcher *l, const struct stock *s, enum pool_kind kin
 
 /* A zygote that hangs says nothing, and whoever waits for it would for long. Under load many wait,
  * but some come. When to look again, or 0. */
-static uint64_t mind_zygote(struct launcher *l, const struct stock *s, enum pool_kind kind,
-			    uint64_t now)
+static uint64_t mind_zygote(struct launcher *l, const struct stock *s, uint32_t pool, uint64_t now)
 {
-	const uint64_t filled = l->pools[kind].filled_at;
-	const uint64_t since = s->asked[kind] > filled ? s->asked[kind] : filled;
+	const uint64_t filled = l->pools[pool].filled_at;
+	const uint64_t since = s->asked[pool] > filled ? s->asked[pool] : filled;
 
-	if (!is_python(kind) || s->asked[kind] == 0)
+	if (!is_python(pool) || s->asked[pool] == 0)
 		return 0;
 	if (now < since + STUCK_NS)
 		return since + STUCK_NS;
-	zygote_replace(l, kind, BJ_END_SLOW);
+	zygote_replace(l, pool, BJ_END_SLOW);
 	return now;
 }
 
-/* Build one of @kind if one is missing. When to come back, or 0. */
-static uint64_t refill(struct launcher *l, const struct stock *s, enum pool_kind kind, uint64_t now)
+/* Build one of @pool if one is missing. When to come back, or 0. */
+static uint64_t refill(struct launcher *l, const struct stock *s, uint32_t pool, uint64_t now)
 {
-	struct pool *p = &l->pools[kind];
-	const uint32_t target = p->demand.target, have = s->ready[kind] + s->coming[kind];
+	struct pool *p = &l->pools[pool];
+	const uint32_t target = p->demand.target, have = s->ready[pool] + s->coming[pool];
 
-	if (target == 0 || (is_python(kind) && !zygote_keep(l, kind)))
+	if (target == 0 || (is_python(pool) && !zygote_keep(l, pool)))
 		return 0;
 	/* The last places are for runs. */
-	if (have >= target || s->coming[kind] >= BUILD_AT_ONCE ||
+	if (have >= target || s->coming[pool] >= BUILD_AT_ONCE ||
 	    l->n_live >= l->n_slots - l->n_slots / 8)
 		return 0;
 	if (now < p->rest_until)
@@ -421,7 +514,7 @@ static uint64_t refill(struct launcher *l, const struct stock *s, enum pool_kind
 	if (now < l->resume && p->owed == 0)
 		return l->resume;
 	p->owed -= p->owed > 0;
-	build(l, kind);
+	build(l, pool);
 	return now;
 }
 
@@ -441,22 +534,24 @@ uint64_t pool_refill(struct launcher *l)
 		zygote_reap_strays(l);
 	look_at_memory(l, now);
 
+	const uint64_t idle = shelves_look(l, now);
+
 	const struct stock s = take_stock(l, now);
 
 	if (s.young > 0)
 		l->resume = now + BREATH_NS;
-	for (int k = 0; k < POOL_KINDS; k++) {
-		struct bj_demand *d = &l->pools[k].demand;
+	for (uint32_t pool = 0; pool < MAX_POOLS; pool++) {
+		struct bj_demand *d = &l->pools[pool].demand;
 
 		if (d->min == 0)
 			continue;
 		bj_demand_look(d, now, l->short_of_memory);
-		shrink(l, &s, (enum pool_kind)k);
-		next = earlier(next, mind_zygote(l, &s, (enum pool_kind)k, now));
-		next = earlier(next, refill(l, &s, (enum pool_kind)k, now));
+		shrink(l, &s, pool);
+		next = earlier(next, mind_zygote(l, &s, pool, now));
+		next = earlier(next, refill(l, &s, pool, now));
 		grown |= d->target != d->min;
 	}
-	next = earlier(next, l->strays_at);
+	next = earlier(earlier(next, l->strays_at), idle);
 	/* What has grown shrinks again without a run to remind us. */
 	return grown ? earlier(next, now + BJ_DEMAND_PERIOD_NS) : next;
 }

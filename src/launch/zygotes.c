@@ -25,9 +25,9 @@ enum {
 	MAX_START_BUILDS = 2, /* times the time to build a jar: it does not come up */
 };
 
-static void watch(struct launcher *l, int fd, uint32_t what, enum pool_kind kind)
+static void watch(struct launcher *l, int fd, uint32_t what, uint32_t pool)
 {
-	struct epoll_event ev = { .events = EPOLLIN, .data.u64 = (uint64_t)what << 32 | kind };
+	struct epoll_event ev = { .events = EPOLLIN, .data.u64 = (uint64_t)what << 32 | pool };
 
 	epoll_ctl(l->epoll, EPOLL_CTL_ADD, fd, &ev);
 }
@@ -50,21 +50,22 @@ static void end(struct launcher *l, struct pool *p, enum bj_wire_end why)
 	stop(l, p);
 }
 
-static void start(struct launcher *l, enum pool_kind kind)
+static void start(struct launcher *l, uint32_t pool)
 {
-	struct pool *p = &l->pools[kind];
+	const uint32_t image = pool_image(pool);
+	struct pool *p = &l->pools[pool];
 	struct bj_err err;
 
 	p->zygote_since = bj_clock_now();
 	p->complaints = p->lost = 0;
 	p->starts++;
-	if (bj_zygote_start(&p->zygote, l->ground.python, p->modules, kind == POOL_HEAVY, &err) <
-	    0) {
+	if (bj_zygote_start(&p->zygote, image, l->ground.images[image].python, p->modules,
+			    pool_kind(pool) == POOL_HEAVY, &err) < 0) {
 		p->failures++;
 		return;
 	}
-	watch(l, p->zygote.sock, BJ_EVENT_ZYGOTE, kind);
-	watch(l, p->zygote.pidfd, BJ_EVENT_ZYGOTE_DEAD, kind);
+	watch(l, p->zygote.sock, BJ_EVENT_ZYGOTE, pool);
+	watch(l, p->zygote.pidfd, BJ_EVENT_ZYGOTE_DEAD, pool);
 }
 
 /* None of the large modules is in this image: nothing to keep ready. */
@@ -74,9 +75,9 @@ static void dismiss(struct launcher *l, struct pool *p)
 	bj_demand_init(&p->demand, 0, 0);
 }
 
-void zygote_says(struct launcher *l, uint32_t kind)
+void zygote_says(struct launcher *l, uint32_t pool)
 {
-	struct pool *p = &l->pools[kind];
+	struct pool *p = &l->pools[pool];
 	char words[2];
 	const ssize_t n =
 		p->zygote.pid > 0 ? recv(p->zygote.sock, words, sizeof(words), MSG_DONTWAIT) : -1;
@@ -87,7 +88,7 @@ void zygote_says(struct launcher *l, uint32_t kind)
 	if (n == 0) {
 		epoll_ctl(l->epoll, EPOLL_CTL_DEL, p->zygote.sock, NULL);
 	} else if (p->zygote.ready || n != 1 || (words[0] != 'r' && words[0] != 'n')) {
-		zygote_replace(l, (enum pool_kind)kind, BJ_END_WRONG);
+		zygote_replace(l, pool, BJ_END_WRONG);
 	} else if (words[0] == 'n') {
 		dismiss(l, p);
 	} else {
@@ -103,22 +104,27 @@ static void lose(struct launcher *l, struct pool *p, enum bj_wire_end why)
 	end(l, p, why);
 }
 
-void zygote_dead(struct launcher *l, uint32_t kind)
+void zygote_dead(struct launcher *l, uint32_t pool)
 {
-	lose(l, &l->pools[kind], BJ_END_DEAD);
+	lose(l, &l->pools[pool], BJ_END_DEAD);
 }
 
-void zygote_replace(struct launcher *l, enum pool_kind kind, enum bj_wire_end why)
+void zygote_end(struct launcher *l, uint32_t pool)
 {
-	struct pool *p = &l->pools[kind];
+	end(l, &l->pools[pool], BJ_END_UNUSED);
+}
+
+void zygote_replace(struct launcher *l, uint32_t pool, enum bj_wire_end why)
+{
+	struct pool *p = &l->pools[pool];
 
 	lose(l, p, why);
 	p->filled_at = bj_clock_now();
 }
 
-bool zygote_keep(struct launcher *l, enum pool_kind kind)
+bool zygote_keep(struct launcher *l, uint32_t pool)
 {
-	struct pool *p = &l->pools[kind];
+	struct pool *p = &l->pools[pool];
 	const uint64_t age = bj_clock_now() - p->zygote_since;
 
 	if (p->zygote.pid > 0 && !p->zygote.ready && age > MAX_START_BUILDS * BJ_JAR_BUILD_NS)
@@ -130,7 +136,7 @@ bool zygote_keep(struct launcher *l, enum pool_kind kind)
 	if (p->failures >= MAX_FAILURES && age > GIVE_UP_NS)
 		p->failures = MAX_FAILURES - 1;
 	if (p->zygote.pid <= 0 && p->failures < MAX_FAILURES)
-		start(l, kind);
+		start(l, pool);
 	return p->zygote.pid > 0 && p->zygote.ready;
 }
 
@@ -162,8 +168,8 @@ enum bj_sick zygote_sick(const struct pool *pool)
 
 static bool is_known(const struct launcher *l, pid_t pid)
 {
-	for (int k = 0; k < POOL_KINDS; k++)
-		if (l->pools[k].zygote.pid == pid)
+	for (int i = 0; i < MAX_POOLS; i++)
+		if (l->pools[i].zygote.pid == pid)
 			return true;
 	for (uint32_t i = 0, seen = 0; seen < l->n_live && i < l->n_slots; i++) {
 		const struct bj_jar *jar = l->jars[i];

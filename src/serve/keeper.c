@@ -12,8 +12,9 @@
  *
  * Whichever child dies is replaced. A front that dies takes its launcher along, since nobody else
  * holds the launcher's socket; connections that wait are answered by the next one. A reload makes
- * a new launcher for the new settings, and the front lets the old one end with its last run. When
- * the keeper dies, front and launcher see their sockets close and end. */
+ * a new launcher for the new settings, and the front lets the old one end with its last run. So
+ *does a name of an image that means another one, or none any more. When the keeper dies, front and
+ *launcher see their sockets close and end. */
 
 #include "serve/serve.h"
 
@@ -23,6 +24,7 @@
 #include "base/err.h"
 #include "base/fd.h"
 #include "base/log.h"
+#include "engine/pin.h"
 #include "record/folder.h"
 #include "serve/channel.h"
 #include "serve/front.h"
@@ -55,6 +57,7 @@ struct keeper {
 	struct bj_front_init front_init;
 	int signals;
 	int channel; /* to the front */
+	int images;  /* readable when names of images may mean others; -1: there are none */
 	pid_t front;
 	pid_t engine[BJ_ENGINE_PROCESSES]; /* of the front's current engine; 0: none */
 	unsigned int deaths;
@@ -137,6 +140,8 @@ __attribute__((noreturn)) static void be_front(struct keeper *k, int channel)
 	sigaddset(&child, SIGCHLD);
 	sigprocmask(SIG_UNBLOCK, &child, NULL);
 	close(k->signals);
+	if (k->images >= 0)
+		close(k->images);
 	k->front_init.channel = channel;
 	k->front_init.settings = k->settings;
 	k->front_init.listen = &k->listen;
@@ -168,10 +173,16 @@ static int start_front(struct keeper *k, struct bj_err *err)
 	return 0;
 }
 
-/* Start the processes that @settings call for and hand them to the front. */
+/* Start the processes that @settings call for and hand them to the front. What happens to their
+ * images meanwhile is not missed. */
 static int give_engine(struct keeper *k, struct bj_settings *settings, struct bj_err *err)
 {
 	struct bj_engine_parts parts = BJ_ENGINE_NO_PARTS;
+
+	if (k->images >= 0)
+		close(k->images);
+	k->images = bj_pin_watch(settings);
+
 	int r = bj_engine_make_parts(settings, &parts, err);
 
 	if (r < 0)
@@ -272,6 +283,22 @@ static void reload(struct keeper *k)
 	bj_log_set_level(fresh->log_level);
 }
 
+/* An image was imported, removed, or has another name: what is made for the old ones must go. */
+static void look_at_images(struct keeper *k)
+{
+	struct bj_settings *fresh = NULL;
+	struct bj_err err = { 0 };
+	char events[4096];
+
+	while (read(k->images, events, sizeof(events)) > 0)
+		;
+	if (load_settings(k, &fresh, &err) < 0 || bj_pin_images(fresh, &err) < 0)
+		bj_log(BJ_LOG_ERROR, "the images stay as they were: %s", err.msg);
+	else if (!bj_pin_same(fresh, k->settings))
+		reload(k);
+	bj_settings_free(fresh);
+}
+
 static void stop(struct keeper *k)
 {
 	const uint64_t grace_ms = k->settings->serve.grace_ms;
@@ -325,11 +352,13 @@ static void loop(struct keeper *k)
 {
 	while (!k->finished) {
 		struct pollfd polls[] = { { .fd = k->signals, .events = POLLIN },
-					  { .fd = k->channel, .events = POLLIN } };
+					  { .fd = k->channel, .events = POLLIN },
+					  { .fd = k->up && !k->stopping ? k->images : -1,
+					    .events = POLLIN } };
 
 		if (k->kill_at && bj_clock_now() > k->kill_at && k->front > 0)
 			kill(k->front, SIGKILL);
-		if (poll(polls, 2, k->kill_at ? 200 : -1) < 0)
+		if (poll(polls, 3, k->kill_at ? 200 : -1) < 0)
 			continue;
 		/* What the front said before it died comes first. */
 		if (polls[1].revents & POLLIN)
@@ -338,6 +367,8 @@ static void loop(struct keeper *k)
 			handle_signal(k);
 		else if (polls[1].revents & POLLHUP)
 			poll(polls, 1, 100); /* its SIGCHLD is on the way */
+		else if (polls[2].revents)
+			look_at_images(k);
 	}
 }
 
@@ -402,7 +433,8 @@ int bj_serve(const char *config_file, const struct bj_override *overrides, size_
 			    .n_overrides = n_overrides,
 			    .listen.lock = -1,
 			    .signals = -1,
-			    .channel = -1 };
+			    .channel = -1,
+			    .images = -1 };
 	sigset_t before;
 	int r = watch_signals(&k, &before, err);
 
@@ -410,6 +442,8 @@ int bj_serve(const char *config_file, const struct bj_override *overrides, size_
 		r = run(&k, err);
 	if (k.signals >= 0)
 		close(k.signals);
+	if (k.images >= 0)
+		close(k.images);
 	bj_settings_free(k.settings);
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	return r;

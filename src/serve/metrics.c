@@ -235,7 +235,7 @@ static void print_kind(struct bj_buf *buf, const char *name, const char *kind, u
 static void print_slots(const struct bj_wire_census *c, struct bj_buf *buf)
 {
 	static const char *const kinds[BJ_WIRE_KINDS] = { "python", "heavy", "bash", "empty" };
-	static const char *const ends[BJ_WIRE_ENDS] = { "dead", "wrong", "slow", "old" };
+	static const char *const ends[BJ_WIRE_ENDS] = { "dead", "wrong", "slow", "old", "unused" };
 	static const char slot[] = "belljar_slots{kind=\"%s\",state=\"%s\"} %u\n";
 	enum { PYTHONS = 2 };
 
@@ -262,6 +262,28 @@ static void print_slots(const struct bj_wire_census *c, struct bj_buf *buf)
 	for (int i = 0; i < BJ_WIRE_ENDS; i++)
 		bj_buf_printf(buf, "belljar_zygotes_replaced_total{reason=\"%s\"} %u\n", ends[i],
 			      c->ends[i]);
+}
+
+/* The same by image: how much waits in all, and how many zygotes there are. */
+static void print_images(const struct bj_gauges *g, struct bj_buf *buf)
+{
+	static const char slot[] = "belljar_image_slots{image=\"%s\",state=\"%s\"} %u\n";
+
+	head(buf, "image_slots", "gauge",
+	     "Jars by image, and whether they wait, come or are busy.");
+	for (int i = 0; i < BJ_WIRE_IMAGES && g->images[i][0]; i++) {
+		bj_buf_printf(buf, slot, g->images[i], "ready", g->census.images[i].ready);
+		bj_buf_printf(buf, slot, g->images[i], "coming", g->census.images[i].coming);
+		bj_buf_printf(buf, slot, g->images[i], "busy", g->census.images[i].busy);
+	}
+	head(buf, "image_slots_target", "gauge", "Jars that should wait at present demand.");
+	for (int i = 0; i < BJ_WIRE_IMAGES && g->images[i][0]; i++)
+		bj_buf_printf(buf, "belljar_image_slots_target{image=\"%s\"} %u\n", g->images[i],
+			      g->census.images[i].target);
+	head(buf, "image_zygotes", "gauge", "Zygotes that are up.");
+	for (int i = 0; i < BJ_WIRE_IMAGES && g->images[i][0]; i++)
+		bj_buf_printf(buf, "belljar_image_zygotes{image=\"%s\"} %u\n", g->images[i],
+			      g->census.images[i].zygotes);
 }
 
 static void print_restarts(const struct bj_gauges *g, struct bj_buf *buf)
@@ -339,6 +361,7 @@ void bj_metrics_print(struct bj_metrics *m, const struct bj_gauges *g, struct bj
 	print_findings(m, buf);
 	print_answers(m, g, buf);
 	print_slots(&g->census, buf);
+	print_images(g, buf);
 	print_restarts(g, buf);
 	print_singles(m, g, buf);
 }

@@ -5,6 +5,7 @@
 #include "base/err.h"
 #include "base/fd.h"
 #include "base/nearest.h"
+#include "engine/pin.h"
 #include "jar/pack.h"
 #include "spec/names.h"
 
@@ -238,16 +239,19 @@ static int read_backend(struct reading *r, const char *field, const json_t *v)
 static int read_image(struct reading *r, const char *field, const json_t *v)
 {
 	const char *name = plain_text(v);
-	const char *have = r->settings->image ? r->settings->image : "host";
+	struct bj_err err;
 
 	if (!name)
 		return bad(r, field, "a name is needed");
-	/* The settings hold the digest, too: the name alone means the same. */
-	const size_t n = strcspn(have, "@");
 
-	if (strcmp(name, have) != 0 && (strlen(name) != n || strncmp(name, have, n) != 0))
-		return loosens(r, field,
-			       "only the image of the service's settings can be asked for");
+	const int place = bj_pin_place(r->settings, name, &err);
+
+	if (place == -BJ_E_DENIED)
+		return loosens(r, field, err.msg);
+	if (place < 0)
+		return bad(r, field, err.msg);
+	/* In full, with the digest: what is held for approval means these bytes and no others. */
+	r->order->spec.image = place > 0 ? r->settings->images_allow.items[place - 1] : NULL;
 	return 0;
 }
 

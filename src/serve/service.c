@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "check/layer.h"
 #include "check/rules.h"
+#include "engine/pin.h"
 #include "launch/launch.h"
 #include "record/approval.h"
 #include "record/tenant.h"
@@ -196,6 +197,12 @@ void bj_service_gauges(struct bj_service *s, struct bj_gauges *gauges)
 
 		gauges->max_running = set->serve.concurrency;
 		gauges->max_waiting = set->serve.queue;
+		for (size_t i = 0; i <= set->images_allow.n && i < BJ_WIRE_IMAGES; i++) {
+			const char *image = bj_pin_at(set, i);
+
+			snprintf(gauges->images[i], sizeof(gauges->images[i]), "%.*s",
+				 image ? (int)strcspn(image, "@") : 4, image ? image : "host");
+		}
 	}
 	gauges->fronts = s->fronts;
 	gauges->launchers = s->launchers;

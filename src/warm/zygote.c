@@ -15,6 +15,7 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/socket.h>
@@ -27,19 +28,22 @@ enum { MAX_MODULES = 64 };
 /* --- the process ------------------------------------------------------------------------------ */
 
 /* See what a jar sees, plus one file system with our library in it. */
-static int enter_template(struct bj_err *err)
+static int enter_template(uint32_t image, struct bj_err *err)
 {
 	static const char *const options[] = { "mode=0755", NULL };
+	char template[BJ_TEMPLATE_PATH];
+
+	snprintf(template, sizeof(template), BJ_TEMPLATE, image);
 
 	if (unshare(CLONE_NEWNS) < 0)
 		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot leave the launcher's mounts");
-	AUTO_FD int root = bj_mount_clone(AT_FDCWD, BJ_TEMPLATE, 0, err);
+	AUTO_FD int root = bj_mount_clone(AT_FDCWD, template, 0, err);
 	AUTO_FD int files =
 		bj_mount_new("tmpfs", options, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV, err);
 	if (root < 0 || files < 0)
 		return -1;
 	if (bj_mount_write_file(files, LIBRARY, bj_embed_slot, bj_embed_slot_size, 0555, err) < 0 ||
-	    bj_mount_attach(root, AT_FDCWD, BJ_TEMPLATE, err) < 0 ||
+	    bj_mount_attach(root, AT_FDCWD, template, err) < 0 ||
 	    bj_mount_attach(files, root, "script", err) < 0)
 		return -1;
 	if (fchdir(root) < 0 || bj_sys_pivot_root(".", ".") < 0 || umount2(".", MNT_DETACH) < 0 ||
@@ -60,8 +64,8 @@ static int lose_streams(void)
 	return 0;
 }
 
-__attribute__((noreturn)) static void become_zygote(const char *python, const char *const *modules,
-						    bool needed, int sock)
+__attribute__((noreturn)) static void
+become_zygote(uint32_t image, const char *python, const char *const *modules, bool needed, int sock)
 {
 	static char *const envp[] = { (char *)"PATH=/usr/local/bin:/usr/bin:/bin",
 				      (char *)"HOME=" BJ_JAR_WORK,
@@ -81,8 +85,8 @@ __attribute__((noreturn)) static void become_zygote(const char *python, const ch
 
 	signal(SIGPIPE, SIG_DFL);
 	signal(SIGXCPU, SIG_DFL);
-	if (dup3(sock, BJ_ZYGOTE_SOCKET, 0) < 0 || enter_template(&err) < 0 || lose_streams() < 0 ||
-	    bj_creds_keep_over_exec(&err) < 0)
+	if (dup3(sock, BJ_ZYGOTE_SOCKET, 0) < 0 || enter_template(image, &err) < 0 ||
+	    lose_streams() < 0 || bj_creds_keep_over_exec(&err) < 0)
 		_exit(1);
 	close_range(BJ_ZYGOTE_SOCKET + 1, ~0u, 0);
 	for (size_t i = 0; modules && modules[i] && i < MAX_MODULES; i++)
@@ -93,8 +97,8 @@ __attribute__((noreturn)) static void become_zygote(const char *python, const ch
 
 /* --- the launcher's side ---------------------------------------------------------------------- */
 
-int bj_zygote_start(struct bj_zygote *z, const char *python, const char *const *modules,
-		    bool needed, struct bj_err *err)
+int bj_zygote_start(struct bj_zygote *z, uint32_t image, const char *python,
+		    const char *const *modules, bool needed, struct bj_err *err)
 {
 	/* Its queue is short. A busy one makes room soon; one that hangs does not hang us. */
 	static const struct timeval patience = { .tv_usec = 100000 };
@@ -107,7 +111,7 @@ int bj_zygote_start(struct bj_zygote *z, const char *python, const char *const *
 	const pid_t pid = r < 0 ? -1 : bj_sys_clone3(0, &pidfd, -1);
 
 	if (pid == 0)
-		become_zygote(python, modules, needed, pair[1]);
+		become_zygote(image, python, modules, needed, pair[1]);
 	close(pair[1]);
 	if (pid < 0) {
 		close(pair[0]);

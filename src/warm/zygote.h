@@ -15,11 +15,11 @@ struct bj_zygote {
 	unsigned int spawned;
 };
 
-/* Start one from @python, with @modules (NULL-terminated; NULL: none) imported. With @needed it
- * says that it is not needed, and ends, when none of them is there. It is ready when it says so on
- * its socket; requests may be sent before. */
-int bj_zygote_start(struct bj_zygote *z, const char *python, const char *const *modules,
-		    bool needed, struct bj_err *err);
+/* Start one from @python of the template @image, with @modules (NULL-terminated; NULL: none)
+ * imported. With @needed it says that it is not needed, and ends, when none of them is there. It is
+ * ready when it says so on its socket; requests may be sent before. */
+int bj_zygote_start(struct bj_zygote *z, uint32_t image, const char *python,
+		    const char *const *modules, bool needed, struct bj_err *err);
 
 /* What came of a request: three descriptors for bj_jar_fill_warm(). */
 struct bj_zygote_slot {

@@ -37,7 +37,7 @@ static void must_be_sane(const struct bj_wire_launch *m, const enum kind *given,
 	    m->timeout_ns > BJ_WIRE_TIMEOUT_NS_MAX || m->pids > BJ_WIRE_PIDS_MAX ||
 	    m->cpu_milli > BJ_WIRE_CPU_MILLI_MAX || m->pids == 0 || m->cpu_milli == 0 ||
 	    m->timeout_ns == 0 || m->out_files > BJ_WIRE_OUT_FILES_MAX ||
-	    m->out_bytes > BJ_WIRE_OUT_BYTES_MAX)
+	    m->out_bytes > BJ_WIRE_OUT_BYTES_MAX || m->image >= BJ_WIRE_IMAGES)
 		abort();
 	if (n < BJ_WIRE_FD_FIXED || given[BJ_WIRE_FD_REPLY] != SOCKET ||
 	    given[BJ_WIRE_FD_SCRIPT] != SEALED || given[BJ_WIRE_FD_SPEC] != SEALED)

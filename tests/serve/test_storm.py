@@ -58,8 +58,8 @@ def proof(language):
 class Clients:
     """Threads that ask until told to stop, each on its own connection, again after a hang-up."""
 
-    def __init__(self, service, count, languages=("python", "bash")):
-        self.service, self.languages = service, languages
+    def __init__(self, service, count, languages=("python", "bash"), images=("host",)):
+        self.service, self.languages, self.images = service, languages, images
         self.stop = threading.Event()
         self.lock = threading.Lock()
         self.statuses, self.wrong, self.other, self.broken = {}, [], [], 0
@@ -84,7 +84,8 @@ class Clients:
             script, expected = proof(language)
             try:
                 conn = conn or self.service.connect(timeout=60)
-                conn.request("POST", "/v1/executions", json.dumps({"script": script, "language": language}),
+                conn.request("POST", "/v1/executions", json.dumps({"script": script, "language": language,
+                                                                     "image": random.choice(self.images)}),
                              {"Content-Type": "application/json"})
                 answer = conn.getresponse()
                 self.note(answer.status, answer.read(), expected)

@@ -153,7 +153,7 @@ static void every_number_has_its_range(void **state)
 		  8,
 		  { 0, BJ_WIRE_OUT_BYTES_MAX },
 		  { BJ_WIRE_OUT_BYTES_MAX + 1, UINT64_MAX, UINT64_MAX - 1 } },
-		{ "bad reserved", &f->msg.reserved, 4, { 0, 0 }, { 1, 2, UINT32_MAX } },
+		{ "bad image", &f->msg.image, 4, { 0, 16 }, { 17, 18, UINT32_MAX } },
 	};
 
 	for (size_t i = 0; i < BJ_ARRAY_SIZE(rows); i++) {

@@ -141,7 +141,7 @@ struct bj_spec {
 	size_t n_inputs;
 	int stdin_fd;        /* borrowed; -1: empty */
 	int out_dir_fd;      /* borrowed directory that receives what was left in out/; -1: none */
-	const char *image;   /* one that the settings have; NULL: their setting image */
+	const char *image;   /* NULL: the setting image; a service also has images.allow */
 	const void *seccomp; /* extra filter program (struct sock_filter array), or NULL */
 	size_t seccomp_size;
 	int cancel_fd; /* readable: cancel the run; -1: none */

@@ -183,6 +183,11 @@ int bj_backends_pin(struct bj_settings *settings, struct bj_err *err)
 	return may_be_used(settings, BJ_BACKEND_NATIVE) ? bj_pin_images(settings, err) : 0;
 }
 
+int bj_backends_watch(const struct bj_settings *settings)
+{
+	return may_be_used(settings, BJ_BACKEND_NATIVE) ? bj_pin_watch(settings) : -1;
+}
+
 int bj_backends_start(struct belljar *bj, struct bj_err *err)
 {
 	for (size_t i = 0; i < BJ_ARRAY_SIZE(BACKENDS); i++) {

@@ -19,6 +19,9 @@ int bj_backends_start(struct belljar *bj, struct bj_err *err);
 /* Pin the images that native jars of @settings would show, if they can be called for. */
 int bj_backends_pin(struct bj_settings *settings, struct bj_err *err);
 
+/* Watch their names, as bj_pin_watch() does; -1: they cannot be called for. */
+int bj_backends_watch(const struct bj_settings *settings);
+
 /* End them; @wait until they have cleaned up. */
 void bj_backends_stop(struct belljar *bj, bool wait);
 

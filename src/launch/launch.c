@@ -164,8 +164,10 @@ static int give_up_root(struct launcher *l, const struct bj_launch_birth *birth,
 /* Open an image and hold it against removal: the lock lasts as long as this process. */
 static int hold_image(const struct bj_launch_image *image, struct bj_err *err)
 {
-	if (!image->there)
+	if (!image->there) {
+		bj_err_set(err, BJ_E_NOT_FOUND, 0, "there is no image");
 		return BJ_MOUNTS_NOTHING;
+	}
 	if (!image->root)
 		return BJ_MOUNTS_HOST;
 

@@ -13,8 +13,8 @@
  * Whichever child dies is replaced. A front that dies takes its launcher along, since nobody else
  * holds the launcher's socket; connections that wait are answered by the next one. A reload makes
  * a new launcher for the new settings, and the front lets the old one end with its last run. So
- *does a name of an image that means another one, or none any more. When the keeper dies, front and
- *launcher see their sockets close and end. */
+ * does a name of an image that means another one, or none any more. When the keeper dies, front
+ * and launcher see their sockets close and end. */
 
 #include "serve/serve.h"
 
@@ -24,6 +24,7 @@
 #include "base/err.h"
 #include "base/fd.h"
 #include "base/log.h"
+#include "engine/backends.h"
 #include "engine/pin.h"
 #include "record/folder.h"
 #include "serve/channel.h"
@@ -181,7 +182,7 @@ static int give_engine(struct keeper *k, struct bj_settings *settings, struct bj
 
 	if (k->images >= 0)
 		close(k->images);
-	k->images = bj_pin_watch(settings);
+	k->images = bj_backends_watch(settings);
 
 	int r = bj_engine_make_parts(settings, &parts, err);
 
@@ -292,7 +293,7 @@ static void look_at_images(struct keeper *k)
 
 	while (read(k->images, events, sizeof(events)) > 0)
 		;
-	if (load_settings(k, &fresh, &err) < 0 || bj_pin_images(fresh, &err) < 0)
+	if (load_settings(k, &fresh, &err) < 0 || bj_backends_pin(fresh, &err) < 0)
 		bj_log(BJ_LOG_ERROR, "the images stay as they were: %s", err.msg);
 	else if (!bj_pin_same(fresh, k->settings))
 		reload(k);

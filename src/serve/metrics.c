@@ -264,26 +264,34 @@ static void print_slots(const struct bj_wire_census *c, struct bj_buf *buf)
 			      c->ends[i]);
 }
 
+static void print_image_slots(const struct bj_gauges *g, int place, struct bj_buf *buf)
+{
+	static const char slot[] = "belljar_image_slots{image=\"%s\",state=\"%s\"} %u\n";
+	const struct bj_wire_shelf *shelf = &g->census.images[place];
+
+	bj_buf_printf(buf, slot, g->images[place], "ready", shelf->ready);
+	bj_buf_printf(buf, slot, g->images[place], "coming", shelf->coming);
+	bj_buf_printf(buf, slot, g->images[place], "busy", shelf->busy);
+}
+
 /* The same by image: how much waits in all, and how many zygotes there are. */
 static void print_images(const struct bj_gauges *g, struct bj_buf *buf)
 {
-	static const char slot[] = "belljar_image_slots{image=\"%s\",state=\"%s\"} %u\n";
-
 	head(buf, "image_slots", "gauge",
 	     "Jars by image, and whether they wait, come or are busy.");
-	for (int i = 0; i < BJ_WIRE_IMAGES && g->images[i][0]; i++) {
-		bj_buf_printf(buf, slot, g->images[i], "ready", g->census.images[i].ready);
-		bj_buf_printf(buf, slot, g->images[i], "coming", g->census.images[i].coming);
-		bj_buf_printf(buf, slot, g->images[i], "busy", g->census.images[i].busy);
-	}
+	for (int i = 0; i < BJ_WIRE_IMAGES; i++)
+		if (g->images[i][0])
+			print_image_slots(g, i, buf);
 	head(buf, "image_slots_target", "gauge", "Jars that should wait at present demand.");
-	for (int i = 0; i < BJ_WIRE_IMAGES && g->images[i][0]; i++)
-		bj_buf_printf(buf, "belljar_image_slots_target{image=\"%s\"} %u\n", g->images[i],
-			      g->census.images[i].target);
+	for (int i = 0; i < BJ_WIRE_IMAGES; i++)
+		if (g->images[i][0])
+			bj_buf_printf(buf, "belljar_image_slots_target{image=\"%s\"} %u\n",
+				      g->images[i], g->census.images[i].target);
 	head(buf, "image_zygotes", "gauge", "Zygotes that are up.");
-	for (int i = 0; i < BJ_WIRE_IMAGES && g->images[i][0]; i++)
-		bj_buf_printf(buf, "belljar_image_zygotes{image=\"%s\"} %u\n", g->images[i],
-			      g->census.images[i].zygotes);
+	for (int i = 0; i < BJ_WIRE_IMAGES; i++)
+		if (g->images[i][0])
+			bj_buf_printf(buf, "belljar_image_zygotes{image=\"%s\"} %u\n", g->images[i],
+				      g->census.images[i].zygotes);
 }
 
 static void print_restarts(const struct bj_gauges *g, struct bj_buf *buf)

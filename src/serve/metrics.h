@@ -72,7 +72,7 @@ struct bj_gauges {
 	unsigned int max_running, max_waiting, pending;
 	unsigned int fronts, launchers;   /* that were replaced since they died */
 	struct bj_wire_census census;     /* of the launcher; all zero: there is none */
-	char images[BJ_WIRE_IMAGES][128]; /* names of its images; "": no such image */
+	char images[BJ_WIRE_IMAGES][128]; /* labels of its images; "": none of its own */
 	bool ready;
 	uint64_t started_unix_ms;
 	uint64_t store_errors, audit_errors;

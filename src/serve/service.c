@@ -186,6 +186,32 @@ static void ask_launcher(struct bj_service *s, struct bj_wire_census *ret)
 	bj_service_leave(s, g);
 }
 
+/* Give the image at @place @text for a label. No two have the same. */
+static void label_image(struct bj_gauges *gauges, size_t place, const char *text, size_t size)
+{
+	char label[sizeof(gauges->images[0])];
+
+	snprintf(label, sizeof(label), "%.*s", (int)size, text);
+	for (size_t i = 0; i < place; i++)
+		if (strcmp(gauges->images[i], label) == 0)
+			return;
+	memcpy(gauges->images[place], label, strlen(label) + 1);
+}
+
+/* An image is called by its name. One whose name another place has, too, is called by its digest,
+ * and one that is there twice is never used by its second place. */
+static void label_images(const struct bj_settings *set, struct bj_gauges *gauges)
+{
+	for (size_t i = 0; i <= set->images_allow.n && i < BJ_WIRE_IMAGES; i++) {
+		const char *image = bj_pin_at(set, i), *text = image ? image : "host";
+		const size_t n = strcspn(text, "@");
+
+		label_image(gauges, i, text, n);
+		if (!gauges->images[i][0] && text[n])
+			label_image(gauges, i, text + n + 1, strlen(text + n + 1));
+	}
+}
+
 void bj_service_gauges(struct bj_service *s, struct bj_gauges *gauges)
 {
 	ask_launcher(s, &gauges->census);
@@ -197,12 +223,7 @@ void bj_service_gauges(struct bj_service *s, struct bj_gauges *gauges)
 
 		gauges->max_running = set->serve.concurrency;
 		gauges->max_waiting = set->serve.queue;
-		for (size_t i = 0; i <= set->images_allow.n && i < BJ_WIRE_IMAGES; i++) {
-			const char *image = bj_pin_at(set, i);
-
-			snprintf(gauges->images[i], sizeof(gauges->images[i]), "%.*s",
-				 image ? (int)strcspn(image, "@") : 4, image ? image : "host");
-		}
+		label_images(set, gauges);
 	}
 	gauges->fronts = s->fronts;
 	gauges->launchers = s->launchers;

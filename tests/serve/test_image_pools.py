@@ -130,6 +130,30 @@ def test_only_images_of_the_settings(serve, store):
     assert ask(service, "two:1")["stdout"] == "two\n"
 
 
+def test_without_the_native_jar_there_is_no_store(serve, tmp_path):
+    """DS-CFG: a service that can show no image neither makes a place for them nor runs in one."""
+    folder = tmp_path / "none"
+    service = serve(config=f"backend: direct\nallow_unsafe: true\nimages: {{dir: {folder}, allow: [one:1]}}\n").ready()
+    assert service.run("print(1)", image="one:1").status == 400
+    assert not folder.exists()
+
+
+def test_an_image_that_is_listed_twice_is_counted_once(serve, store):
+    """DS-MON: no two lines of the metrics have the same name and labels."""
+    one = store.make("one:1", "one")
+    two = store.make("one:1", "two")
+    listed = ("host", "one:1", f"one:1@{one}", one, "one:1")
+    service = serve(config=settings(store, *listed)).ready()
+    lines = service.ask("GET", "/metrics").body.decode().splitlines()
+    names = [line.rsplit(" ", 1)[0] for line in lines if not line.startswith("#")]
+    assert len(names) == len(set(names))
+    assert {f'belljar_image_zygotes{{image="{image}"}}' for image in ("host", "one:1", one)} <= set(names)
+    for image, who, digest in (("one:1", "two", two), (f"one:1@{one}", "one", one), (one, "one", one)):
+        result = ask(service, image)
+        assert result["stdout"] == f"{who}\n" and result["meta"]["image"]["digest"] == digest
+    assert service.run(WHO, image=f"one:1@sha256:{'0' * 64}").status == 403
+
+
 @pytest.mark.soak
 def test_scripts_of_two_images_do_not_see_each_other(serve, store):
     """SCRP-06: neither files, modules, interpreters nor mounts of one image or script are in another."""

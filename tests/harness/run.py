@@ -39,6 +39,12 @@ def sanitized(binary):
     return b"__asan_init" in Path(binary).read_bytes()
 
 
+def counted(binary):
+    """A coverage build: not optimised, and every page of counters that a run touches stays. How fast it is and
+    how much it holds says nothing of the program."""
+    return b"__gcov_dump" in Path(binary).read_bytes()
+
+
 class Done:
     """How one call of the binary ended."""
 

@@ -47,7 +47,7 @@ run:
 
 ## make test      set up, build, run every test; ends with "N passed, N failed"
 test:
-	@$(SETUP) build test vm lint docker
+	@$(SETUP) build test vm lint coverage docker
 	$(call configure,build-test,-Dfaults=true)
 	@$(NINJA) -C build-test
 	@$(PYTHON) tools/run-tests build-test

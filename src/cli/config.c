@@ -12,7 +12,7 @@ enum mode { SHOW, EXPLAIN, CHECK };
 struct request {
 	enum mode mode;
 	bool json;
-	const char *file;
+	const char *file, *only;
 };
 
 static const struct bj_option OPTIONS[] = {
@@ -31,11 +31,16 @@ static int parse(int argc, char **argv, struct request *ret, struct bj_err *err)
 	int r;
 
 	while ((r = bj_options_next(&p, OPTIONS, err)) > 0) {
-		if (!p.option)
+		if (!p.option && (req.only || !bj_settings_has(p.value)))
 			return bj_err_set(err, BJ_E_INVALID, 0,
-					  "config takes no argument %.40s; name a file with --file",
+					  "config: %s%.60s; `belljar config` lists all settings, "
+					  "--file names a file",
+					  req.only ? "one setting or section, not also "
+						   : "there is no setting or section ",
 					  p.value);
-		if (strcmp(p.option->name, "explain") == 0)
+		if (!p.option)
+			req.only = p.value;
+		else if (strcmp(p.option->name, "explain") == 0)
 			req.mode = EXPLAIN;
 		else if (strcmp(p.option->name, "check") == 0)
 			req.mode = CHECK;
@@ -70,7 +75,7 @@ static int answer(const struct request *req, struct bj_err *err)
 	struct bj_settings *settings;
 
 	if (req->mode == EXPLAIN) {
-		text = bj_settings_explain(req->json);
+		text = bj_settings_explain(req->only, req->json);
 		return print(text);
 	}
 
@@ -79,7 +84,7 @@ static int answer(const struct request *req, struct bj_err *err)
 	if (r < 0)
 		return r;
 	if (req->mode == SHOW)
-		text = bj_settings_show(settings, req->json);
+		text = bj_settings_show(settings, req->only, req->json);
 	bj_settings_free(settings);
 	return req->mode == CHECK ? 0 : print(text);
 }
@@ -101,11 +106,12 @@ static int run(int argc, char **argv)
 
 const struct bj_verb bj_verb_config = {
 	.name = "config",
-	.args = "[--show | --explain | --check] [--file FILE] [--json]",
+	.args = "[--show | --explain | --check] [KEY] [--file FILE] [--json]",
 	.summary = "show, explain or check the settings",
 	.example = "  belljar config --explain > belljar.yaml\n"
 		   "  belljar config --check --file belljar.yaml\n"
-		   "  SANDBOX_TIMEOUT_SEC=30 belljar config --show",
+		   "  belljar config --explain limits.memory\n"
+		   "  SANDBOX_TIMEOUT_SEC=30 belljar config --show limits",
 	.options = OPTIONS,
 	.run = run,
 };

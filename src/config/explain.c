@@ -70,22 +70,31 @@ static void explain_setting(struct bj_buf *buf, const struct bj_setting *setting
 	bj_buf_puts(buf, "\n");
 }
 
-static char *explain_yaml(void)
+static char *explain_yaml(const char *only)
 {
 	struct bj_buf buf = { 0 };
+	const struct bj_setting *last = NULL;
 
-	add_comment(&buf, "",
-		    "Every setting of belljar with its default. A flag wins over the environment, "
-		    "the environment over this file, this file over the profile. ${NAME} and "
-		    "${NAME:-default} are taken from the environment.");
+	if (!only)
+		add_comment(
+			&buf, "",
+			"Every setting of belljar with its default. A flag wins over the "
+			"environment, "
+			"the environment over this file, this file over the profile. ${NAME} and "
+			"${NAME:-default} are taken from the environment.");
 	for (size_t i = 0; i < bj_table_size; i++) {
 		const struct bj_setting *s = &bj_table[i];
 
-		bj_buf_puts(&buf, "\n");
-		if (section_length(s) && (i == 0 || !same_section(s, s - 1)))
+		if (!bj_table_is_among(s, only))
+			continue;
+		bj_buf_puts(&buf, only && !last ? "" : "\n");
+		if (section_length(s) && (!last || !same_section(s, last)))
 			bj_buf_printf(&buf, "%.*s:\n", (int)section_length(s), s->key);
 		explain_setting(&buf, s);
+		last = s;
 	}
+	if (only)
+		return bj_buf_take(&buf);
 	bj_buf_puts(&buf,
 		    "\n# Profiles that ship; name more of your own here, each with any of the "
 		    "limits above.\n");
@@ -128,20 +137,21 @@ static char *dump(json_t *root)
 	return text;
 }
 
-static char *explain_json(void)
+static char *explain_json(const char *only)
 {
 	json_t *settings = json_array(), *profiles = json_array();
 
 	for (size_t i = 0; i < bj_table_size; i++)
-		json_array_append_new(settings, explain_one(&bj_table[i]));
-	for (const struct bj_shipped_profile *p = bj_shipped_profiles; p->name; p++)
+		if (bj_table_is_among(&bj_table[i], only))
+			json_array_append_new(settings, explain_one(&bj_table[i]));
+	for (const struct bj_shipped_profile *p = bj_shipped_profiles; !only && p->name; p++)
 		json_array_append_new(profiles, explain_profile(p));
 	return dump(json_pack("{s:o, s:o}", "settings", settings, "profiles", profiles));
 }
 
-char *bj_settings_explain(bool json)
+char *bj_settings_explain(const char *only, bool json)
 {
-	return json ? explain_json() : explain_yaml();
+	return json ? explain_json(only) : explain_yaml(only);
 }
 
 /* A path from the environment may be no UTF-8, which JSON cannot hold. */
@@ -167,11 +177,14 @@ static char *shown_value(const struct bj_loaded *loaded, const struct bj_setting
 	return strdup("(hidden)");
 }
 
-static char *show_json(const struct bj_loaded *loaded)
+static char *show_json(const struct bj_loaded *loaded, const char *only)
 {
 	json_t *values = json_object();
 
 	for (size_t i = 0; i < bj_table_size; i++) {
+		if (!bj_table_is_among(&bj_table[i], only))
+			continue;
+
 		AUTO_FREE char *value = shown_value(loaded, &bj_table[i]);
 		char origin[BJ_ORIGIN_TEXT];
 
@@ -190,12 +203,15 @@ static char *show_json(const struct bj_loaded *loaded)
 	return dump(json_pack("{s:o?, s:o}", "file", file, "settings", values));
 }
 
-static char *show_text(const struct bj_loaded *loaded)
+static char *show_text(const struct bj_loaded *loaded, const char *only)
 {
 	struct bj_buf buf = { 0 };
 
 	bj_buf_printf(&buf, "# settings file: %s\n", loaded->file ? loaded->file : "none");
 	for (size_t i = 0; i < bj_table_size; i++) {
+		if (!bj_table_is_among(&bj_table[i], only))
+			continue;
+
 		AUTO_FREE char *value = shown_value(loaded, &bj_table[i]);
 		AUTO_BUF struct bj_buf line = { 0 };
 		char origin[BJ_ORIGIN_TEXT];
@@ -210,9 +226,9 @@ static char *show_text(const struct bj_loaded *loaded)
 	return bj_buf_take(&buf);
 }
 
-char *bj_settings_show(const struct bj_settings *settings, bool json)
+char *bj_settings_show(const struct bj_settings *settings, const char *only, bool json)
 {
 	const struct bj_loaded *loaded = (const struct bj_loaded *)settings;
 
-	return json ? show_json(loaded) : show_text(loaded);
+	return json ? show_json(loaded, only) : show_text(loaded, only);
 }

@@ -131,13 +131,15 @@ static int set_overrides(struct bj_loaded *loaded, const struct bj_override *ove
 	for (size_t i = 0; i < n; i++) {
 		const struct bj_override *o = &overrides[i];
 		const struct bj_setting *setting = bj_table_find(o->key);
-		const struct bj_origin origin = { .kind = BJ_FROM_FLAG, .name = (char *)o->flag };
+		char typed[64];
+		const struct bj_origin origin = { .kind = BJ_FROM_FLAG, .name = typed };
 
+		snprintf(typed, sizeof(typed), "--%s", o->flag);
 		if (!setting)
 			return bj_err_set(err, BJ_E_INVALID, 0,
-					  "%.60s: there is no setting %.60s; `belljar config "
+					  "%s: there is no setting %.60s; `belljar config "
 					  "--explain` lists them",
-					  o->flag, o->key);
+					  typed, o->key);
 
 		const int r = bj_load_set(loaded, setting, o->value, o->value, &origin, err);
 

@@ -134,7 +134,7 @@ struct bj_settings {
 struct bj_override {
 	const char *key;   /* dotted key of the table */
 	const char *value; /* as it would stand in YAML */
-	const char *flag;  /* what the user typed, for messages */
+	const char *flag;  /* its name without the dashes, for messages */
 };
 
 /* Read the settings: the defaults, the profile, the file (@path, or when NULL $BELLJAR_CONFIG,
@@ -151,9 +151,11 @@ uint64_t bj_settings_clamp_timeout(const struct bj_settings *settings, uint64_t 
 
 /* The table as commented YAML that loads as it is (`belljar config --explain`), and the values in
  * force with the origin of each (`belljar config --show`; @settings comes from
- * bj_settings_load()). @json gives one object. The caller frees the text; NULL: no memory. */
-char *bj_settings_explain(bool json);
-char *bj_settings_show(const struct bj_settings *settings, bool json);
+ * bj_settings_load()). Only the setting or section @only, unless it is NULL. @json gives one
+ * object. The caller frees the text; NULL: no memory. */
+char *bj_settings_explain(const char *only, bool json);
+char *bj_settings_show(const struct bj_settings *settings, const char *only, bool json);
+bool bj_settings_has(const char *only); /* a setting or section of that name */
 
 /* Set one number of @settings by its key, as it would stand in YAML: for a door that takes limits
  * in a request. The message names the key and what is allowed. */

@@ -338,6 +338,19 @@ const struct bj_setting *bj_table_find(const char *key)
 	return NULL;
 }
 
+bool bj_table_is_among(const struct bj_setting *setting, const char *only)
+{
+	const size_t len = only ? strlen(only) : 0;
+
+	return !only || (strncmp(setting->key, only, len) == 0 &&
+			 (setting->key[len] == '\0' || setting->key[len] == '.'));
+}
+
+bool bj_settings_has(const char *only)
+{
+	return bj_table_find(only) || bj_table_section(only);
+}
+
 const char *const *bj_settings_choices(const char *key)
 {
 	const struct bj_setting *setting = bj_table_find(key);

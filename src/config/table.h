@@ -61,6 +61,7 @@ extern const size_t bj_table_size;
 extern const struct bj_shipped_profile bj_shipped_profiles[]; /* ends with a NULL name */
 
 const struct bj_setting *bj_table_find(const char *key); /* NULL: no such setting */
+bool bj_table_is_among(const struct bj_setting *setting, const char *only); /* see settings.h */
 
 /* The first setting of the section @path, such as "limits"; NULL: no such section. */
 const struct bj_setting *bj_table_section(const char *path);

@@ -24,8 +24,8 @@ static void read_bytes(struct bj_loaded *loaded, const uint8_t *data, size_t siz
 		return;
 	}
 
-	AUTO_FREE char *text = bj_settings_show(&loaded->settings, false);
-	AUTO_FREE char *json = bj_settings_show(&loaded->settings, true);
+	AUTO_FREE char *text = bj_settings_show(&loaded->settings, NULL, false);
+	AUTO_FREE char *json = bj_settings_show(&loaded->settings, NULL, true);
 
 	if (!text || !json)
 		abort();

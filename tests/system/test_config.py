@@ -150,12 +150,41 @@ def test_env_example_is_accepted():
     (["b.yaml"], "--file"),
     (["--file"], "needs a value"),
     (["--json=1"], "takes no value"),
+    (["limits.memory", "limits.pids"], "not also limits.pids"),
+    (["limit"], "there is no setting or section limit"),
 ])
 def test_wrong_arguments(args, words):
     """CFG"""
     done = config(*args)
     assert done.returncode == 125
     assert words in done.stderr
+
+
+@pytest.mark.parametrize("only, keys", [
+    ("limits.memory", {"limits.memory"}),
+    ("profile", {"profile"}),
+    ("native", None),
+])
+def test_one_setting_or_section(only, keys):
+    """CFG"""
+    every = set(shown())
+    keys = keys or {key for key in every if key.startswith(only + ".")}
+    assert set(shown(only)) == keys < every
+    explained = json.loads(config("--explain", only, "--json").stdout)
+    assert {setting["key"] for setting in explained["settings"]} == keys
+    text = config("--explain", only).stdout
+    assert all(f"{key.rpartition('.')[2]}: " in text for key in keys)
+    assert text.count("Allowed:") == len(keys)
+
+
+def test_a_wrong_flag_is_named_as_typed(tmp_path):
+    """CFG"""
+    script = tmp_path / "a.py"
+    script.write_text("print(1)\n")
+    done = subprocess.run([BELLJAR, "run", "--memory", "x", script], env=NO_HOME, text=True, capture_output=True,
+                          timeout=20)
+    assert done.returncode == 125
+    assert '--memory: limits.memory: "x" is not allowed' in done.stderr
 
 
 def test_full_disk_is_said():

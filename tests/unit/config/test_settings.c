@@ -371,7 +371,7 @@ static void environment_refusals(void **state)
 static void precedence(void **state)
 {
 	const struct place *place = *state;
-	const struct bj_override flag = { "limits.pids", "30", "--pids" };
+	const struct bj_override flag = { "limits.pids", "30", "pids" };
 	struct bj_settings *s;
 	static const char yaml[] = "profile: analysis\nlimits: {pids: 10, cpus: 2, timeout: 5}\n";
 
@@ -385,7 +385,7 @@ static void precedence(void **state)
 	assert_int_equal(s->limits.cpu_milli, 2000);
 	assert_true(s->limits.memory == 2ull << 30);
 	assert_int_equal(s->limits.out_files, 100);
-	AUTO_FREE char *show = bj_settings_show(s, false);
+	AUTO_FREE char *show = bj_settings_show(s, NULL, false);
 	char line[200];
 
 	assert_non_null(strstr(show, "# --pids\n"));
@@ -396,8 +396,8 @@ static void precedence(void **state)
 	assert_non_null(strstr(show, line));
 	bj_settings_free(s);
 
-	const struct bj_override bad[] = { { "limits.pids", "0", "--pids" },
-					   { "limits.none", "1", "--none" } };
+	const struct bj_override bad[] = { { "limits.pids", "0", "pids" },
+					   { "limits.none", "1", "none" } };
 
 	refused(NULL, bad, 1, "--pids: limits.pids: \"0\" is not allowed");
 	refused(NULL, bad + 1, 1, "--none: there is no setting limits.none");
@@ -407,8 +407,8 @@ static void precedence(void **state)
 static void profiles(void **state)
 {
 	const struct place *place = *state;
-	const struct bj_override analysis = { "profile", "analysis", "--profile" };
-	const struct bj_override none = { "profile", "nope", "--profile" };
+	const struct bj_override analysis = { "profile", "analysis", "profile" };
+	const struct bj_override none = { "profile", "nope", "profile" };
 	struct bj_settings *s;
 
 	assert_int_equal(bj_settings_load(NULL, &analysis, 1, &s, NULL), 0);
@@ -426,7 +426,7 @@ static void profiles(void **state)
 	assert_int_equal(s->limits.pids, 8);
 	assert_int_equal(s->limits.timeout_ms, 60000);
 
-	AUTO_FREE char *show = bj_settings_show(s, false);
+	AUTO_FREE char *show = bj_settings_show(s, NULL, false);
 	char origin[200];
 
 	snprintf(origin, sizeof(origin), "# profile small (%s:3)\n", place->file);
@@ -490,7 +490,7 @@ static void found_files(void **state)
 /* SCRP-07 */
 static void timeouts_are_clamped(void **state)
 {
-	const struct bj_override o = { "limits.timeout", "900", "--timeout" };
+	const struct bj_override o = { "limits.timeout", "900", "timeout" };
 	struct bj_settings *s;
 
 	(void)state;
@@ -505,13 +505,13 @@ static void timeouts_are_clamped(void **state)
 /* CFG: the explanation is YAML that loads and changes nothing. */
 static void explanation_is_the_default(void **state)
 {
-	AUTO_FREE char *yaml = bj_settings_explain(false);
+	AUTO_FREE char *yaml = bj_settings_explain(NULL, false);
 	struct bj_settings *explained = load_text(*state, yaml), *plain;
 
 	assert_int_equal(bj_settings_load(NULL, NULL, 0, &plain, NULL), 0);
 
-	AUTO_FREE char *a = bj_settings_show(explained, false);
-	AUTO_FREE char *b = bj_settings_show(plain, false);
+	AUTO_FREE char *a = bj_settings_show(explained, NULL, false);
+	AUTO_FREE char *b = bj_settings_show(plain, NULL, false);
 	char *line_a, *line_b, *rest_a = a, *rest_b = b;
 
 	strsep(&rest_a, "\n"); /* the file's name */

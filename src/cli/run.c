@@ -10,6 +10,7 @@
 #include "cli/visible.h"
 #include "engine/engine.h"
 #include "engine/gate.h"
+#include "engine/pin.h"
 #include "serve/remote.h"
 #include "spec/names.h"
 
@@ -451,7 +452,7 @@ static bool service_fits(const struct bj_run_line *line, const struct bj_setting
 }
 
 /* The exit status; NOT_TAKEN when no service does it. Then what was read is kept in @req. */
-static int run_by_service(const struct bj_run_line *line, const struct bj_settings *settings,
+static int run_by_service(const struct bj_run_line *line, struct bj_settings *settings,
 			  struct bj_run_request *req, struct bj_err *err)
 {
 	struct bj_client client;
@@ -459,6 +460,7 @@ static int run_by_service(const struct bj_run_line *line, const struct bj_settin
 	int r;
 
 	if (!service_fits(line, settings) ||
+	    (bj_settings_was_set(settings, "image") && bj_pin_images(settings, err) < 0) ||
 	    bj_client_open(settings->serve.socket, &client, err) < 0)
 		return NOT_TAKEN;
 	r = bj_request_open(line, &opened, req, err);

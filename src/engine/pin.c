@@ -142,13 +142,24 @@ static bool names(const char *text, const char *have)
 	       (bj_image_name(have, known, &err) == 0 && strcmp(asked, known) == 0);
 }
 
+/* Whether @text is pinned to other bytes than the settings have under the same name. */
+static bool is_older(const char *text, const char *have)
+{
+	const size_t n = strcspn(text, "@");
+
+	return text[n] == '@' && strncmp(text, have, n) == 0 && have[n] == '@';
+}
+
 int bj_pin_place(const struct bj_settings *s, const char *text, struct bj_err *err)
 {
+	bool older = false;
+
 	if (!text)
 		return 0;
 	for (size_t i = 0; i <= s->images_allow.n; i++) {
 		const char *have = bj_pin_at(s, i);
 
+		older = older || (have && is_older(text, have));
 		if (!names(text, have ? have : "host"))
 			continue;
 		if (i > 0 && have && !strstr(have, "sha256:"))
@@ -156,6 +167,10 @@ int bj_pin_place(const struct bj_settings *s, const char *text, struct bj_err *e
 					  text);
 		return (int)i;
 	}
+	if (older)
+		return bj_err_set(err, BJ_E_DENIED, 0,
+				  "the image %.*s is another one now; ask again",
+				  (int)strcspn(text, "@"), text);
 	return bj_err_set(err, BJ_E_DENIED, 0,
 			  "only images of the settings image and images.allow can be asked for");
 }

@@ -17,7 +17,6 @@ enum { STDIN_MAX = 8 << 20 };
 static const char *const LOCAL_ONLY[] = {
 	"backend",
 	"seccomp",
-	"image",
 	"allow_unsafe",
 	"limits.max_timeout",
 	"limits.tmp_size",
@@ -62,10 +61,20 @@ static int put(json_t *order, const char *name, json_t *value_take)
 	return value_take ? json_object_set_new(order, name, value_take) : -1;
 }
 
+/* An image goes by its digest: the same name may mean other bytes to the service. */
+static int put_image(json_t *order, const char *image)
+{
+	const char *digest = strstr(image, "sha256:");
+
+	return put(order, "image", json_string(digest ? digest : image));
+}
+
 static int put_limits(json_t *order, const struct bj_settings *s)
 {
 	int r = 0;
 
+	if (bj_settings_was_set(s, "image"))
+		r |= put_image(order, s->image);
 	if (bj_settings_was_set(s, "profile"))
 		r |= put(order, "profile", json_string(s->profile));
 	if (bj_settings_was_set(s, "limits.timeout"))

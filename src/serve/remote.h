@@ -7,7 +7,7 @@
 /* A run by the service instead of by this process: the same spec in, the same result out. */
 
 /* Whether the service can do what @settings ask: all that differs from the defaults must be
- * something that a request can say. */
+ * something that a request can say. The images of @settings are pinned. */
 bool bj_remote_fits(const struct bj_settings *settings);
 
 /* As bj_run(). Output goes to spec->on_event as it comes, spec->cancel_fd cancels. Of the result

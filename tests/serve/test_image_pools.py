@@ -130,6 +130,54 @@ def test_only_images_of_the_settings(serve, store):
     assert ask(service, "two:1")["stdout"] == "two\n"
 
 
+def runs(service):
+    return sum(value for name, value in service.metrics().items() if name.startswith("belljar_runs_total"))
+
+
+def run_by_name(service, store, image, **env):
+    """What `belljar run --image` says, and how many runs the service did meanwhile."""
+    before = runs(service)
+    done = subprocess.run([BELLJAR, "run", "--json", "--image", image, "-l", "python", "-"], input=WHO, text=True,
+                          env={**store.env, "BELLJAR_SERVE_SOCKET": service.socket, "BELLJAR_CHECK_POLICY": "default", **env},
+                          capture_output=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout), runs(service) - before
+
+
+def test_a_run_of_ones_own_finds_the_service(serve, store, tmp_path, python_layer):
+    """SCRP-08: `belljar run --image` goes to a service that has these very bytes, and to no other."""
+    digest = store.make("one:1", "one")
+    store.make("two:1", "two")
+    service = serve(config=settings(store, "one:1").replace("check: {policy: off}\n", "")).ready()
+    until_warm(service, "one:1")
+    for name in ("one:1", digest):
+        result, by_service = run_by_name(service, store, name)
+        assert by_service == 1
+        assert result["stdout"] == "one\n" and result["meta"]["image"] == {"name": "one:1", "digest": digest}
+    result, by_service = run_by_name(service, store, "two:1")
+    assert (result["stdout"], by_service) == ("two\n", 0), "the service does not allow that one"
+    other = Store(tmp_path / "other", python_layer)
+    other.make("one:1", "another one")
+    result, by_service = run_by_name(service, other, "one:1")
+    assert (result["stdout"], by_service) == ("another one\n", 0), "the service knows another by that name"
+
+
+def test_what_is_held_means_these_bytes(serve, store):
+    """APPROVE: an image that changed under a held run is not run by the decision about the old one."""
+    old = store.make("one:1", "old")
+    service = serve(config=settings(store, "one:1").replace("check: {policy: off}\n", "")).ready()
+    held = service.run(WHO, image="one:1", headers={"Belljar-Agent": "tester"})
+    assert held.status == 202 and held.json["state"] == "pending"
+    store.make("one:1", "new")
+    wait_until(lambda: ask(service, "one:1")["stdout"] == "new\n")
+    store.remove(old)
+    assert service.ask("POST", f"/v1/executions/{held.json['id']}/approve").status == 200
+    *_, (last, problem) = service.events(f"/v1/executions/{held.json['id']}/events")
+    assert last == "problem" and "the image one:1 is another one now" in problem["detail"]
+    seen = service.ended(held.json["id"])
+    assert (seen["cause"], seen["success"], seen["exit_code"]) == ("infrastructure", False, None)
+
+
 def test_without_the_native_jar_there_is_no_store(serve, tmp_path):
     """DS-CFG: a service that can show no image neither makes a place for them nor runs in one."""
     folder = tmp_path / "none"

@@ -21,6 +21,7 @@ enum bj_danger_on {
 
 struct bj_danger_key {
 	const char *name;
+	uint64_t letters; /* that stand for themselves in it, see bj_danger_letters() */
 	enum bj_danger_on on;
 	uint32_t rule; /* index into bj_danger_rules */
 };
@@ -103,6 +104,22 @@ static inline bool bj_danger_is_plain(char c)
 	};
 
 	return !special[(unsigned char)c];
+}
+
+/* The bytes of [@s, @len) as a set of 64 places. */
+static inline uint64_t bj_danger_letters(const char *s, size_t len)
+{
+	uint64_t set = 0;
+
+	for (size_t i = 0; i < len; i++)
+		set |= UINT64_C(1) << (s[i] & 63);
+	return set;
+}
+
+/* Whether a text of @letters lacks one that @key asks for: then it does not fit. */
+static inline bool bj_danger_lacks(const struct bj_danger_key *key, uint64_t letters)
+{
+	return (key->letters & ~letters) != 0;
 }
 
 /* Whether @text fits @pattern: '*' any bytes, '?' one byte, "[a-z*]" one of a set, '$' any

@@ -19,10 +19,12 @@ static void special(const struct bj_sh_pass *p, const char *name, uint32_t node)
 static void match_globs(const struct bj_sh_pass *p, enum bj_danger_on on, const char *s, size_t len,
 			const struct bj_sh_command *command, uint32_t node)
 {
+	const uint64_t letters = bj_danger_letters(s, len);
+
 	for (size_t i = bj_bash_globs_on[on].first; i < bj_bash_globs_on[on].end; i++) {
 		const struct bj_danger_key *key = &bj_bash_globs[i];
 
-		if (len && key->name[0] != s[0] && bj_danger_is_plain(key->name[0]))
+		if (bj_danger_lacks(key, letters))
 			continue;
 		if (bj_danger_glob(key->name, strlen(key->name), s, len) &&
 		    bj_sh_terms_hold(p, key->rule, command, node))
@@ -131,7 +133,8 @@ static void match_command(const struct bj_sh_pass *p, const struct bj_sh_command
 	match_descriptor(p, c);
 	if (c->privileged)
 		special(p, "privilege", c->node);
-	if (bj_danger_globs("/tmp/*|/var/tmp/*|/dev/shm/*", c->path, strlen(c->path)))
+	if (c->path[0] == '/' &&
+	    bj_danger_globs("/tmp/*|/var/tmp/*|/dev/shm/*", c->path, strlen(c->path)))
 		special(p, "tmp-command", c->node);
 	if (!c->extra)
 		match_words(p, c);

@@ -203,9 +203,12 @@ static void match_name(const struct python *p, const struct bj_py_text *name, en
 	for (; key && key < end && !strcmp(key->name, name->s); key++)
 		if (key->on == on && all_hold(p, key->rule, call))
 			bj_danger_hit(p->pass, key->rule, node->start, node->end);
+
+	const uint64_t letters = bj_danger_letters(name->s, name->len);
+
 	for (size_t i = bj_python_globs_on[on].first; i < bj_python_globs_on[on].end; i++) {
 		key = &bj_python_globs[i];
-		if (key->name[0] != name->s[0] && bj_danger_is_plain(key->name[0]))
+		if (bj_danger_lacks(key, letters))
 			continue;
 		if (bj_danger_glob(key->name, strlen(key->name), name->s, name->len) &&
 		    all_hold(p, key->rule, call))

@@ -111,7 +111,7 @@ static const char *base_name(const char *s)
 static const struct prefix *find_prefix(const char *name)
 {
 	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
-		if (!strcmp(prefixes[i].name, name))
+		if (prefixes[i].name[0] == name[0] && !strcmp(prefixes[i].name, name))
 			return &prefixes[i];
 	return NULL;
 }
@@ -119,7 +119,7 @@ static const struct prefix *find_prefix(const char *name)
 const struct bj_sh_function *bj_sh_function(const struct bj_sh *sh, const char *name)
 {
 	for (uint32_t i = 0; i < sh->n_functions; i++)
-		if (!strcmp(sh->functions[i].name, name))
+		if (sh->functions[i].name[0] == name[0] && !strcmp(sh->functions[i].name, name))
 			return &sh->functions[i];
 	return NULL;
 }
@@ -450,15 +450,22 @@ static void read_set(struct bj_sh *sh, uint32_t first)
 	}
 }
 
+static inline bool is(const char *s, size_t len, const char *name)
+{
+	return len == strlen(name) && !memcmp(s, name, len);
+}
+
 static void read_other_names(struct bj_sh *sh, uint32_t node)
 {
 	const struct bj_tree *tree = sh->tree;
-	const uint32_t name = bj_node_field(tree, node, SHF_NAME);
 
 	if (tree->nodes[node].kind == SH_FOR_STATEMENT) {
 		read_loop(sh, node);
 		return;
 	}
+
+	const uint32_t name = bj_node_field(tree, node, SHF_NAME);
+
 	if (!name)
 		return;
 
@@ -466,11 +473,12 @@ static void read_other_names(struct bj_sh *sh, uint32_t node)
 	const size_t len = tree->nodes[name].end - tree->nodes[name].start;
 	const uint32_t first = tree->nodes[name].next;
 
-	if (bj_danger_globs("read|mapfile|readarray|getopts", s, len))
+	if (is(s, len, "read") || is(s, len, "mapfile") || is(s, len, "readarray") ||
+	    is(s, len, "getopts"))
 		read_read(sh, node, first);
-	else if (bj_danger_globs("printf", s, len))
+	else if (is(s, len, "printf"))
 		read_printf(sh, node, first);
-	else if (bj_danger_globs("set", s, len))
+	else if (is(s, len, "set"))
 		read_set(sh, first);
 }
 
@@ -505,11 +513,12 @@ static void read_function(struct bj_sh *sh, uint32_t node)
 static void read_runner(struct bj_sh *sh, uint32_t name)
 {
 	const struct bj_tree *tree = sh->tree;
+	const char *s = tree->text + tree->nodes[name].start;
+	const size_t len = tree->nodes[name].end - tree->nodes[name].start;
 	uint32_t up = name;
 
-	if (!bj_danger_globs("\"[$]@\"|[$]@|[$][*]|\"[$][*]\"",
-			     tree->text + tree->nodes[name].start,
-			     tree->nodes[name].end - tree->nodes[name].start))
+	if (!is(s, len, "\"$@\"") && !is(s, len, "$@") && !is(s, len, "$*") &&
+	    !is(s, len, "\"$*\""))
 		return;
 	for (int n = 0; up && n < 16; n++, up = tree->nodes[up].parent)
 		for (uint32_t i = 0; i < sh->n_functions; i++)

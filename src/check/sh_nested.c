@@ -4,8 +4,30 @@
 
 /* Code inside code: what a script hands to a shell or to Python as constant text. */
 
-static const char shells[] = "sh|bash|dash|zsh|ksh|ash|mksh";
-static const char pythons[] = "python|python2|python3|python3.*|pypy|pypy3";
+/* What a command does with text. */
+enum role { NONE, SHELL, PYTHON, EVAL, SOURCE, ENV, TRAP, ALIAS, WITH_C };
+
+static enum role role_of(const char *name)
+{
+	static const struct {
+		const char *name;
+		enum role role;
+	} roles[] = {
+		{ "sh", SHELL },       { "bash", SHELL },     { "dash", SHELL },
+		{ "zsh", SHELL },      { "ksh", SHELL },      { "ash", SHELL },
+		{ "mksh", SHELL },     { "su", SHELL },       { "python", PYTHON },
+		{ "python2", PYTHON }, { "python3", PYTHON }, { "pypy", PYTHON },
+		{ "pypy3", PYTHON },   { "eval", EVAL },      { "source", SOURCE },
+		{ ".", SOURCE },       { "env", ENV },        { "trap", TRAP },
+		{ "alias", ALIAS },    { "script", WITH_C },  { "flock", WITH_C },
+		{ "runuser", WITH_C }, { "sg", WITH_C },
+	};
+
+	for (size_t i = 0; i < sizeof(roles) / sizeof(roles[0]); i++)
+		if (roles[i].name[0] == name[0] && !strcmp(roles[i].name, name))
+			return roles[i].role;
+	return !strncmp(name, "python3.", strlen("python3.")) ? PYTHON : NONE;
+}
 
 static bool is_one_of(const char *names, const struct bj_sh_command *c)
 {
@@ -265,37 +287,43 @@ static bool is_text_command(const struct bj_sh_command *c)
 	return strchr(c->name, ' ') != NULL;
 }
 
+/* alias x='text' */
+static int check_alias(const struct bj_sh_pass *p, const struct bj_sh_command *c,
+		       struct bj_err *err)
+{
+	const char *value = c->n_fields ? strchr(p->sh->fields[c->fields].s, '=') : NULL;
+
+	return value ? check_text(p, BJ_LANG_BASH, value + 1, strlen(value + 1), c->node, err) : 0;
+}
+
 static int check_command(const struct bj_sh_pass *p, uint32_t at, struct bj_err *err)
 {
 	const struct bj_sh_command *c = &p->sh->commands[at];
-	const uint32_t text = is_one_of("script|flock|runuser|sg", c) ? text_after_c(p->sh, c) : 0;
+	const enum role role = role_of(c->name);
+	const uint32_t text = role == WITH_C ? text_after_c(p->sh, c) : 0;
 
 	if (text)
 		return check_field(p, BJ_LANG_BASH, text, c->node, err);
 	if (is_text_command(c))
 		return check_field(p, BJ_LANG_BASH, c->fields - 1, c->node, err);
-
-	if (is_one_of(shells, c) || is_one_of("su", c))
+	switch (role) {
+	case SHELL:
 		return check_shell(p, at, BJ_LANG_BASH, err);
-	if (is_one_of(pythons, c))
+	case PYTHON:
 		return check_shell(p, at, BJ_LANG_PYTHON, err);
-	if (is_one_of("eval", c))
+	case EVAL:
 		return check_joined(p, c, c->node, err);
-	if (is_one_of("source|.", c))
+	case SOURCE:
 		return check_source(p, at, err);
-	if (is_one_of("env", c))
+	case ENV:
 		return check_env(p, c, err);
-	if (is_one_of("trap", c) && c->n_fields > 1)
-		return check_field(p, BJ_LANG_BASH, c->fields, c->node, err);
-	if (is_one_of("alias", c) && c->n_fields) {
-		const struct bj_sh_field *f = &p->sh->fields[c->fields];
-		const char *value = strchr(f->s, '=');
-
-		if (value)
-			return check_text(p, BJ_LANG_BASH, value + 1, strlen(value + 1), c->node,
-					  err);
+	case TRAP:
+		return c->n_fields > 1 ? check_field(p, BJ_LANG_BASH, c->fields, c->node, err) : 0;
+	case ALIAS:
+		return check_alias(p, c, err);
+	default:
+		return 0;
 	}
-	return 0;
 }
 
 /* The end of the command that is written at @at, "`...`" or "$(...)"; @at: there is none; SIZE_MAX:
@@ -335,6 +363,8 @@ static int check_leaf(const struct bj_sh_pass *p, uint32_t node, struct bj_err *
 			i++;
 			continue;
 		}
+		if (s[i] != '$' && s[i] != '`')
+			continue;
 
 		const size_t end = written_command(s, len, i, &start);
 

@@ -109,9 +109,10 @@ static bool field_fits(const struct look *l, uint32_t i, const char *globs)
 {
 	const struct bj_sh_field *f = &l->p->sh->fields[i];
 	char path[BJ_SH_WORD];
-	const size_t len = bj_sh_normal_path(f->s, f->len, path);
 
-	return bj_danger_globs(globs, path, len) || bj_danger_globs(globs, f->s, f->len);
+	return (memchr(f->s, '/', f->len) &&
+		bj_danger_globs(globs, path, bj_sh_normal_path(f->s, f->len, path))) ||
+	       bj_danger_globs(globs, f->s, f->len);
 }
 
 static bool term_arg(const struct look *l, const char *globs)

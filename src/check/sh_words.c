@@ -37,7 +37,8 @@ static void add_char(struct word *w, char c)
 	/* The marks are ours: a script cannot write them. */
 	if (c == BJ_MARK_KNOWN || c == BJ_MARK_UNSET || c == BJ_SH_SPLIT)
 		c = '?';
-	add(w, &c, 1);
+	if (w->n < sizeof(w->s) - 1)
+		w->s[w->n++] = c;
 }
 
 static void add_mark(struct word *w, char mark, const char *name, size_t len)
@@ -547,8 +548,9 @@ static void fold_substitution(struct bj_sh *sh, uint32_t node, bool quoted, unsi
 		command && tree->nodes[command].kind == SH_COMMAND && !tree->nodes[command].next
 			? bj_node_field(tree, command, SHF_NAME)
 			: 0;
-	struct word first = { .n = 0 }, args[ARGS_MAX];
+	struct word first, args[ARGS_MAX];
 
+	first.n = 0;
 	if (name)
 		fold(sh, name, false, depth + 1, &first);
 	first.s[first.n] = '\0';
@@ -648,8 +650,9 @@ static void fold(struct bj_sh *sh, uint32_t node, bool quoted, unsigned depth, s
 const char *bj_sh_fold_array(struct bj_sh *sh, uint32_t node)
 {
 	const char split = BJ_SH_SPLIT;
-	struct word w = { .n = 0 };
+	struct word w;
 
+	w.n = 0;
 	for (uint32_t c = bj_node_child(sh->tree, node); c; c = sh->tree->nodes[c].next) {
 		if (w.n)
 			add(&w, &split, 1);
@@ -660,8 +663,9 @@ const char *bj_sh_fold_array(struct bj_sh *sh, uint32_t node)
 
 const char *bj_sh_fold(struct bj_sh *sh, uint32_t node, uint32_t *ret_len)
 {
-	struct word w = { .n = 0 };
+	struct word w;
 
+	w.n = 0;
 	fold(sh, node, false, 0, &w);
 	*ret_len = (uint32_t)w.n;
 	return bj_sh_keep(sh, w.s, w.n);

@@ -36,6 +36,7 @@ struct quick {
 	TSStateId state;        /* on top of the array, or of the graph when that is empty */
 	uint64_t end;           /* of the time, see bj_clock_cpu() */
 	uint32_t work;          /* since the latest look at the clock */
+	uint64_t ghost_work;    /* of looking ahead, see tree_choice.h */
 	bool late;
 	Length at;
 	Subtree external; /* the latest token of the grammar's own scanner */
@@ -322,6 +323,8 @@ static void quick_shift(struct quick *q, const TSParseAction *action, Subtree to
 		q->external = token;
 }
 
+#include "check/tree_choice.h"
+
 /* Read one token. False: it was not touched. */
 static bool quick_step(struct quick *q)
 {
@@ -336,6 +339,8 @@ static bool quick_step(struct quick *q)
 	for (;;) {
 		const TSParseAction *action = quick_action(q, symbol);
 
+		if (!action)
+			action = quick_choose(q, token);
 		if (action && action->type == TSParseActionTypeShift) {
 			quick_shift(q, action, token);
 			return true;

@@ -112,7 +112,7 @@ static inline Subtree quick_leaf(struct quick *q, TSSymbol symbol, bool external
 
 /* Whether the scanner of Python's grammar has nothing to say here: outside of strings it knows line
  * ends, comments and what begins a string. */
-static inline bool quick_scan_is_idle(const struct quick *q, unsigned mode)
+static inline bool quick_python_is_idle(const struct quick *q, const bool *valid)
 {
 	enum { STRING_CONTENT = 4 };
 	static const bool speaks[256] = {
@@ -123,11 +123,94 @@ static inline bool quick_scan_is_idle(const struct quick *q, unsigned mode)
 	};
 	uint32_t at = q->at.bytes;
 
-	if (!q->python || ts_language_enabled_external_tokens(q->language, mode)[STRING_CONTENT])
+	if (valid[STRING_CONTENT])
 		return false;
 	while (at < q->size && q->text[at] == ' ')
 		at++;
 	return at < q->size && (unsigned char)q->text[at] < 0x80 && !speaks[(int)q->text[at]];
+}
+
+/* What a byte of ASCII can be to the scanner of Bash's grammar. */
+enum {
+	SH_OTHER,  /* look closer */
+	SH_LETTER, /* part of a name */
+	SH_DIGIT,  /* the same, but for where a name begins */
+	SH_END,    /* ends a name, and is nothing to the scanner by itself */
+	SH_AFTER,  /* the same where a name ends, but may be something by itself */
+};
+
+static const uint8_t sh_bytes[256] = {
+	['A' ... 'Z'] = SH_LETTER,
+	['a' ... 'z'] = SH_LETTER,
+	['0' ... '9'] = SH_DIGIT,
+	['_'] = SH_DIGIT,
+	[' '] = SH_AFTER,
+	['\t'] = SH_AFTER,
+	['\n'] = SH_AFTER,
+	['<'] = SH_AFTER,
+	['>'] = SH_END,
+	['"'] = SH_END,
+	['\''] = SH_END,
+	[')'] = SH_END,
+	['('] = SH_END,
+	[';'] = SH_END,
+	['|'] = SH_END,
+	['&'] = SH_END,
+	['.'] = SH_END,
+	[','] = SH_END,
+	['/'] = SH_END,
+	['$'] = SH_AFTER,
+	['`'] = SH_END,
+	['~'] = SH_END,
+};
+
+/* Whether the scanner of Bash's grammar has nothing to say here and would change nothing in itself.
+ * This follows its code for the places where most words are: it skips blanks and looks whether a
+ * name is assigned to or a number is a descriptor. */
+static inline bool quick_bash_is_idle(const struct quick *q, const bool *valid)
+{
+	enum {
+		HEREDOC_START,
+		HEREDOC_END = 4,
+		EMPTY_VALUE = 6,
+		CONCAT = 7,
+		VARIABLE_NAME = 8,
+		REGEX_NO_SLASH = 11,
+		EXPANSION_WORD = 13,
+		EXTGLOB_PATTERN = 14,
+		DOUBLE_HASH = 17,
+		SYM_HASH = 18,
+		CLOSING_BRACE = 21,
+		ERROR_RECOVERY = 28,
+	};
+	uint32_t at = q->at.bytes;
+
+	for (unsigned i = HEREDOC_START; i <= HEREDOC_END; i++)
+		if (valid[i])
+			return false;
+	if (!valid[VARIABLE_NAME] || valid[EMPTY_VALUE] || valid[REGEX_NO_SLASH] ||
+	    valid[EXPANSION_WORD] || valid[EXTGLOB_PATTERN] || valid[DOUBLE_HASH] ||
+	    valid[SYM_HASH] || valid[ERROR_RECOVERY])
+		return false;
+	if (valid[CONCAT] && (valid[CLOSING_BRACE] || at >= q->size || q->text[at] != ' '))
+		return false;
+	while (at < q->size && (q->text[at] == ' ' || q->text[at] == '\t'))
+		at++;
+	if (at >= q->size)
+		return false;
+	if (sh_bytes[(unsigned char)q->text[at]] != SH_LETTER)
+		return sh_bytes[(unsigned char)q->text[at]] == SH_END;
+	while (at < q->size && (sh_bytes[(unsigned char)q->text[at]] == SH_LETTER ||
+				sh_bytes[(unsigned char)q->text[at]] == SH_DIGIT))
+		at++;
+	return at < q->size && sh_bytes[(unsigned char)q->text[at]] >= SH_END;
+}
+
+static inline bool quick_scan_is_idle(const struct quick *q, unsigned mode)
+{
+	const bool *valid = ts_language_enabled_external_tokens(q->language, mode);
+
+	return q->python ? quick_python_is_idle(q, valid) : quick_bash_is_idle(q, valid);
 }
 
 /* A token of the grammar's own scanner. NULL_SUBTREE: there is none here. */
@@ -184,11 +267,10 @@ static Subtree quick_word(struct quick *q, TSSymbol symbol, uint32_t seen)
 	return quick_leaf(q, symbol, false, keyword, seen);
 }
 
-/* NULL_SUBTREE: nothing that is allowed here, or nothing is to be read. */
-static Subtree quick_lex(struct quick *q)
+/* NULL_SUBTREE: nothing that is allowed in @mode, or nothing is to be read. */
+static Subtree quick_lex_in(struct quick *q, TSLexMode mode)
 {
 	Lexer *lexer = &q->parser->lexer;
-	const TSLexMode mode = q->language->lex_modes[q->state];
 	uint32_t seen = 0;
 
 	if (mode.lex_state == (uint16_t)-1)
@@ -209,4 +291,9 @@ static Subtree quick_lex(struct quick *q)
 	if (symbol && symbol == q->language->keyword_capture_token)
 		return quick_word(q, symbol, seen);
 	return quick_leaf(q, symbol, false, false, seen);
+}
+
+static Subtree quick_lex(struct quick *q)
+{
+	return quick_lex_in(q, q->language->lex_modes[q->state]);
 }

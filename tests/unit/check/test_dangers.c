@@ -322,6 +322,11 @@ static void gaps_of_the_grammar_are_mended(void **state)
 	assert_int_equal(worst("[ \"$a\" = ~ ] && echo home\n", BJ_LANG_BASH), -1);
 	assert_true(finds("for f do rm -rf /; done\n", BJ_LANG_BASH, "sh-rm-root"));
 	assert_true(finds("{rm,-rf,/}\n", BJ_LANG_BASH, "sh-unparsed"));
+	/* A pipeline ends with its line, whatever the next one holds. */
+	assert_true(finds("a | b | c\nrm -rf / >d\n", BJ_LANG_BASH, "sh-rm-root"));
+	assert_true(finds("a | b | c\nrm -rf / && d\n", BJ_LANG_BASH, "sh-rm-root"));
+	assert_true(finds("a | b |& c | d\nrm -rf / <<E\nE\n", BJ_LANG_BASH, "sh-rm-root"));
+	assert_true(finds("a | b | c && rm -rf /\n", BJ_LANG_BASH, "sh-rm-root"));
 }
 
 /* A long constant handed to a shell over and over is not read over and over. */

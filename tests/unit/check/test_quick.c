@@ -128,6 +128,81 @@ static void every_script_gives_the_same_tree(void **state)
 	assert_int_equal(count.wrong, 0);
 }
 
+/* A part of a text taken out, put in somewhere else, or both. */
+static size_t mutate(char *text, size_t size, uint32_t *seed)
+{
+	size_t numbers[3];
+
+	for (size_t i = 0; i < BJ_ARRAY_SIZE(numbers); i++) {
+		*seed = *seed * 1664525u + 1013904223u;
+		numbers[i] = *seed >> 8;
+	}
+
+	const size_t n = 1 + numbers[0] % 12;
+	const size_t from = numbers[1] % (size - n), to = numbers[2] % (size - n);
+	char part[12];
+
+	memcpy(part, text + from, n);
+	if (numbers[0] & 4096) {
+		memmove(text + from, text + from + n, size - from - n);
+		size -= n;
+	}
+	if (numbers[0] & 8192) {
+		memmove(text + to + n, text + to, size - to);
+		memcpy(text + to, part, n);
+		size += n;
+	}
+	return size;
+}
+
+static void mutate_glob(const char *pattern, enum bj_language language, size_t times,
+			struct count *count)
+{
+	glob_t found = { 0 };
+	uint32_t seed = 1;
+
+	assert_int_equal(glob(pattern, 0, NULL, &found), 0);
+	for (size_t i = 0; i < found.gl_pathc; i++) {
+		AUTO_BUF struct bj_buf text = { .max = 4 << 20 };
+		AUTO_FD int fd = open(found.gl_pathv[i], O_RDONLY | O_CLOEXEC);
+
+		if (fd < 0 || bj_fd_read_all(fd, &text) < 0 || text.size < 32)
+			continue;
+		for (size_t k = 0; k < times; k++) {
+			AUTO_FREE char *copy = malloc(text.size + 64);
+			bool clean = false;
+
+			assert_non_null(copy);
+			memcpy(copy, text.data, text.size);
+
+			const size_t size = mutate(copy, text.size, &seed);
+
+			copy[size] = '\0';
+			count->files++;
+			if (!agree(language, copy, size, &clean)) {
+				print_error("%s is read differently: %s\n", found.gl_pathv[i],
+					    copy);
+				count->wrong++;
+			}
+			count->clean += clean;
+		}
+	}
+	globfree(&found);
+}
+
+static void changed_scripts_give_the_same_tree(void **state)
+{
+	const size_t times = getenv("BELLJAR_FULL") ? 30 : 1;
+	struct count count = { 0 };
+
+	(void)state;
+	mutate_glob(UNIT_DIR "/../corpus/python/*", BJ_LANG_PYTHON, times, &count);
+	mutate_glob(UNIT_DIR "/../corpus/bash/*", BJ_LANG_BASH, times, &count);
+	print_message("%zu changed texts, %zu without errors\n", count.files, count.clean);
+	assert_true(count.clean > 200);
+	assert_int_equal(count.wrong, 0);
+}
+
 static const struct {
 	enum bj_language language;
 	const char *text;
@@ -149,6 +224,18 @@ static const struct {
 	{ BJ_LANG_BASH, "function a { b; }; a() ( b ); coproc x { y; }; ! time a | b |& c & d\n" },
 	{ BJ_LANG_BASH,
 	  "echo \"$(a \"${b:-$(c)}\")\" $((1 + (2))) ${a[@]/b/c} $'\\n' <(a) >(b)\n" },
+	/* Here the quick parser looks ahead. */
+	{ BJ_LANG_BASH, "x=$a\nf() { g; }\nf ( ) { g; }\nf (a)\nf ()\n(g)\n$(f (a; b))\n" },
+	{ BJ_LANG_BASH, "x=$a\nif [ $# -eq 0 ]; then a; fi\n[ $b -gt 1 ] || c\n[ d -a -e f ]\n" },
+	{ BJ_LANG_BASH,
+	  "x=$a\na | b | c -d\ne > f\na | b |& c | d && e\na|b|c <<E | d | e\nf\nE\n" },
+	{ BJ_LANG_BASH,
+	  "x=$a\n>f a b >g\n<<E b | c | d\nE\na >b >c | d | e >f\nx=1 y=2 z\nx=1 y=2\n" },
+	{ BJ_LANG_PYTHON, "a, b = b, a\na, b\nfor a, b in c: d\na, (b, *c), [d] = e\n*a, b = c\n" },
+	{ BJ_LANG_PYTHON,
+	  "print(*a, b)\nf(*a, **b)\n[*a, b] = [*c, d]\nprint((a), b)\nexec(a)(b)\n" },
+	{ BJ_LANG_PYTHON,
+	  "print(\n  a,  # b\n  c)\na, b = (  # c\n  d)\n[a, b]\n[a, b] = c\n() = a\n" },
 	{ BJ_LANG_BASH, "" },
 	{ BJ_LANG_BASH, "# only\n" },
 };
@@ -291,6 +378,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_script_gives_the_same_tree),
+		cmocka_unit_test(changed_scripts_give_the_same_tree),
 		cmocka_unit_test(what_is_ambiguous_gives_the_same_tree),
 		cmocka_unit_test(deep_texts_give_the_same_tree),
 		cmocka_unit_test(languages_are_told_apart),

@@ -11,29 +11,36 @@
 #include <errno.h>
 #include <tree_sitter/api.h>
 
-/* What a parse may take of the processor: far above what honest text needs. A script that needs
- * more is not read to its end, and that is a finding. */
+/* What all ways to parse a text may take of the processor together: far above what honest text
+ * needs. A script that needs more is not read to its end, and that is a finding. */
 #define BUDGET_NS          5000000u
 #define BUDGET_NS_PER_BYTE 1500u
-#define CLEAN_SHARE        8    /* a text without errors is read more than ten times as fast */
-#define MENDING            2    /* such shares for all ways to mend a text */
+#define CLEAN_SHARE        3    /* a text without errors is read more than ten times as fast */
+#define MENDING_SHARE      6    /* all ways to mend a text */
 #define SLICE_US           5000 /* the parser looks at the clock on the wall, so ask it often */
+
+/* Sanitizers make a parser slow, and that is no fault of the text. */
+#ifdef BJ_SANITIZED
+#define SLOWER 10u
+#else
+#define SLOWER 1u
+#endif
 
 static uint64_t budget_ns(size_t size)
 {
-	return BUDGET_NS + BUDGET_NS_PER_BYTE * (uint64_t)size;
+	return SLOWER * (BUDGET_NS + BUDGET_NS_PER_BYTE * (uint64_t)size);
 }
 
-static TSTree *read_clean(TSParser *parser, const struct bj_squeezed *text, bool *ret_late)
+static TSTree *read_clean(TSParser *parser, const struct bj_squeezed *text, uint64_t share,
+			  bool *ret_late)
 {
-	return bj_tree_read(parser, text->text, (uint32_t)text->size,
-			    budget_ns(text->size) / CLEAN_SHARE, ret_late);
+	return bj_tree_read(parser, text->text, (uint32_t)text->size, budget_ns(text->size) / share,
+			    ret_late);
 }
 
-/* NULL: the budget is spent. A parser that was stopped goes on where it was. */
-static TSTree *read_with_errors(TSParser *parser, const struct bj_squeezed *text)
+/* NULL: it is later than @end. A parser that was stopped goes on where it was. */
+static TSTree *read_with_errors(TSParser *parser, const struct bj_squeezed *text, uint64_t end)
 {
-	const uint64_t end = bj_clock_cpu() + budget_ns(text->size);
 	TSTree *tree = NULL;
 
 	ts_parser_set_timeout_micros(parser, SLICE_US);
@@ -49,7 +56,7 @@ static TSTree *read_with_errors(TSParser *parser, const struct bj_squeezed *text
  * others, or the time for it is over. -1: no memory. */
 static int read_mended(struct bj_tree *tree, TSParser *parser, const struct bj_squeezed *text)
 {
-	const uint64_t end = bj_clock_cpu() + MENDING * budget_ns(text->size) / CLEAN_SHARE;
+	const uint64_t end = bj_clock_cpu() + budget_ns(text->size) / MENDING_SHARE;
 
 	for (unsigned step = 0; step < BJ_SH_MENDS && bj_clock_cpu() < end; step++) {
 		struct bj_squeezed mended = { 0 };
@@ -58,7 +65,7 @@ static int read_mended(struct bj_tree *tree, TSParser *parser, const struct bj_s
 		if (!bj_sh_mend(text, step, &mended))
 			continue;
 
-		const TSTree *better = read_clean(parser, &mended, &late);
+		const TSTree *better = read_clean(parser, &mended, MENDING_SHARE, &late);
 		const bool ok = better && bj_tree_flatten(better, mended.places, tree);
 
 		bj_squeezed_done(&mended);
@@ -72,6 +79,7 @@ static int read_mended(struct bj_tree *tree, TSParser *parser, const struct bj_s
 static int parse_into(struct bj_tree *tree, const struct bj_squeezed *text, struct bj_err *err)
 {
 	const bool python = tree->language == BJ_LANG_PYTHON;
+	const uint64_t end = bj_clock_cpu() + budget_ns(text->size);
 	TSParser *parser = ts_parser_new();
 	bool late = false;
 
@@ -79,11 +87,11 @@ static int parse_into(struct bj_tree *tree, const struct bj_squeezed *text, stru
 		return bj_err_set(err, BJ_E_UNSUPPORTED, 0,
 				  "the grammar does not fit libtree-sitter; build belljar again");
 
-	const TSTree *parsed = read_clean(parser, text, &late);
+	const TSTree *parsed = read_clean(parser, text, CLEAN_SHARE, &late);
 	int r = !parsed && !late && !python ? read_mended(tree, parser, text) : 0;
 
 	if (r == 0 && !parsed)
-		parsed = read_with_errors(parser, text);
+		parsed = read_with_errors(parser, text, end);
 	if (r == 0 && !parsed) {
 		tree->gave_up = true;
 		return 0;

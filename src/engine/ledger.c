@@ -205,8 +205,10 @@ void bj_ledger_price(const struct belljar *bj, struct bj_result *result)
 static int note_end_surely(struct belljar *bj, const struct bj_spec *spec,
 			   const struct bj_result *r, struct bj_err *err)
 {
-	if (note_end(bj, spec, r, err) == 0)
-		return 0;
+	const int rc = note_end(bj, spec, r, err);
+
+	if (rc != -BJ_E_LIMIT)
+		return rc;
 	bj_store_spend_reserve(&bj->record.archive->store);
 	return note_end(bj, spec, r, err);
 }

@@ -303,11 +303,16 @@ static int refuse_late(const struct bj_record *rec, const char *id, struct bj_er
 	if (!st)
 		return -err->code;
 	bind_text(st, 1, id);
-	if (sqlite3_step(st) != SQLITE_ROW)
+
+	const int r = sqlite3_step(st);
+
+	if (r == SQLITE_DONE)
 		return bj_err_set(err, BJ_E_NOT_FOUND, 0,
 				  "no run %.32s waits for a decision; `belljar history --state "
 				  "pending` lists those that do",
 				  id);
+	if (r != SQLITE_ROW)
+		return bj_store_err(rec->archive->store.db, err, "decisions cannot be read");
 
 	const int state = sqlite3_column_int(st, 0);
 	const char *by = (const char *)sqlite3_column_text(st, 1);
@@ -429,7 +434,7 @@ int bj_approval_expire(const struct bj_record *rec, struct bj_err *err)
 int bj_approval_held(struct bj_archive *ar, const char *id, struct bj_buf *ret, struct bj_err *err)
 {
 	sqlite3 *db = bj_store_read_aside(&ar->store, err);
-	int r = -1;
+	int found = SQLITE_ERROR, r = -1;
 
 	if (!db)
 		return -BJ_E_SYSTEM;
@@ -437,13 +442,19 @@ int bj_approval_held(struct bj_archive *ar, const char *id, struct bj_buf *ret, 
 		AUTO_STMT sqlite3_stmt *st = bj_store_prepare(
 			db, "SELECT held FROM approvals WHERE id = ?1 AND held IS NOT NULL", err);
 
-		if (st)
+		if (st) {
 			bind_text(st, 1, id);
-		if (st && sqlite3_step(st) == SQLITE_ROW)
+			found = sqlite3_step(st);
+		}
+		if (found == SQLITE_ROW)
 			r = unseal(ar, sqlite3_column_blob(st, 0),
 				   (size_t)sqlite3_column_bytes(st, 0), ret);
+		else if (found != SQLITE_DONE)
+			bj_store_err(db, err, "what waits cannot be read");
 	}
 	bj_store_let_go(&ar->store);
+	if (found != SQLITE_ROW && found != SQLITE_DONE)
+		return -BJ_E_SYSTEM;
 	return r < 0 ? bj_err_set(err, BJ_E_NOT_FOUND, 0, "no run %.32s is held", id) : 0;
 }
 
@@ -579,32 +590,34 @@ int bj_approval_keep_request(const struct bj_record *rec, const char *id,
 	return bj_store_commit(store, err);
 }
 
-bool bj_approval_find_request(struct bj_archive *ar, const struct bj_approval_request *request,
-			      uint64_t since_ms, char ret_id[33], bool *ret_same)
+int bj_approval_find_request(struct bj_archive *ar, const struct bj_approval_request *request,
+			     uint64_t since_ms, char ret_id[33], bool *ret_same, struct bj_err *err)
 {
 	static const char sql[] =
 		"SELECT id, request_body = ?2 FROM approvals WHERE request_key = ?1 AND"
 		" (state = 0 OR decided_ms > ?3) ORDER BY asked_ms DESC LIMIT 1";
-	sqlite3 *db = bj_store_read_aside(&ar->store, NULL);
-	bool found = false;
+	sqlite3 *db = bj_store_read_aside(&ar->store, err);
+	int r = SQLITE_ERROR;
 
 	if (!db)
-		return false;
+		return -err->code;
 	{
-		AUTO_STMT sqlite3_stmt *st = bj_store_prepare(db, sql, NULL);
+		AUTO_STMT sqlite3_stmt *st = bj_store_prepare(db, sql, err);
 
 		if (st) {
 			sqlite3_bind_blob(st, 1, request->key, sizeof(request->key), SQLITE_STATIC);
 			sqlite3_bind_blob(st, 2, request->body, sizeof(request->body),
 					  SQLITE_STATIC);
 			sqlite3_bind_int64(st, 3, (sqlite3_int64)since_ms);
+			r = sqlite3_step(st);
 		}
-		if (st && sqlite3_step(st) == SQLITE_ROW) {
+		if (r == SQLITE_ROW) {
 			snprintf(ret_id, 33, "%s", sqlite3_column_text(st, 0));
 			*ret_same = sqlite3_column_int(st, 1);
-			found = true;
+		} else if (r != SQLITE_DONE) {
+			bj_store_err(db, err, "requests cannot be looked up");
 		}
 	}
 	bj_store_let_go(&ar->store);
-	return found;
+	return r == SQLITE_ROW ? 1 : r == SQLITE_DONE ? 0 : -err->code;
 }

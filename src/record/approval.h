@@ -61,9 +61,10 @@ int bj_approval_keep_request(const struct bj_record *record, const char *id,
 			     const struct bj_approval_request *request, struct bj_err *err);
 
 /* The run that waits because of the key of @request, or that was decided about after @since_ms.
- * *@ret_same: it was this very request. */
-bool bj_approval_find_request(struct bj_archive *archive, const struct bj_approval_request *request,
-			      uint64_t since_ms, char ret_id[33], bool *ret_same);
+ * *@ret_same: it was this very request. 1, 0 when there is none, or negative. */
+int bj_approval_find_request(struct bj_archive *archive, const struct bj_approval_request *request,
+			     uint64_t since_ms, char ret_id[33], bool *ret_same,
+			     struct bj_err *err);
 
 /* The script that was approved last under the name, the tool and the tenant of @spec, as far as the
  * settings kept it. The caller frees it; NULL: none. */

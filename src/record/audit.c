@@ -108,6 +108,15 @@ static int write_at(int fd, const char *data, size_t size, uint64_t offset)
 	return 0;
 }
 
+/* That there is no room is told apart from all else: whoever keeps some back makes it then. */
+static int cannot_write(int errnum, struct bj_err *err)
+{
+	const bool room = errnum != ENOSPC && errnum != EDQUOT;
+
+	return bj_err_set(err, room ? BJ_E_SYSTEM : BJ_E_LIMIT, errnum,
+			  "cannot write to the audit log%s", room ? "" : " (free some space)");
+}
+
 static uint64_t end_of(const struct bj_audit_head *head)
 {
 	return head->offset + head->size;
@@ -198,8 +207,7 @@ static int settle_log(struct bj_audit *a, struct bj_err *err)
 	if (n < h->size) {
 		/* Whoever wrote the head died before the line was whole. */
 		r = write_at(a->log, h->line + n, h->size - n, h->offset + n);
-		return r < 0 ? bj_err_set(err, BJ_E_SYSTEM, -r, "cannot write to the audit log")
-			     : 0;
+		return r < 0 ? cannot_write(-r, err) : 0;
 	}
 	return adopt(a, tail.data + n, tail.size - n, err);
 }
@@ -242,12 +250,17 @@ static int settle(struct bj_audit *a, struct bj_err *err)
 
 /* --- appending -------------------------------------------------------------------------------- */
 
-/* Take a line back that could not be written: the head as it was, no piece of the line. */
-static void take_back(struct bj_audit *a, const struct bj_audit_head *next)
+/* Take a line back that could not be written: the head as it was, no piece of the line. False: the
+ * head in its file, @page, still holds the line, so whoever comes next writes it. */
+static bool take_back(struct bj_audit *a, const struct bj_audit_head *next, const char *page)
 {
+	char now[BJ_AUDIT_PAGE];
+
 	if (write_page(a, a->page) == 0 && ftruncate(a->log, (off_t)next->offset) < 0)
 		bj_log(BJ_LOG_DEBUG, "a piece of a line stays in the audit log");
 	a->settled = false;
+	return pread(a->head_fd, now, sizeof(now), 0) != sizeof(now) ||
+	       memcmp(now, page, sizeof(now)) != 0;
 }
 
 static int write_both(struct bj_audit *a, const struct bj_audit_head *next, struct bj_err *err)
@@ -260,16 +273,17 @@ static int write_both(struct bj_audit *a, const struct bj_audit_head *next, stru
 	if (next->offset == 0 || a->log < 0) {
 		r = open_log(a, next->file, next->offset == 0 ? O_CREAT : 0);
 		if (r < 0)
-			return bj_err_set(err, BJ_E_SYSTEM, -r, "cannot open the audit log");
+			return cannot_write(-r, err);
 	}
 	r = write_page(a, page);
 	if (r == 0) {
 		r = write_at(a->log, next->line, next->size, next->offset);
-		if (r < 0)
-			take_back(a, next);
+		/* Nobody may hear that it failed and say the same again. */
+		if (r < 0 && !take_back(a, next, page))
+			return 0;
 	}
 	if (r < 0)
-		return bj_err_set(err, BJ_E_SYSTEM, -r, "cannot write to the audit log");
+		return cannot_write(-r, err);
 	memcpy(a->page, page, sizeof(page));
 	a->head = *next;
 	a->settled = true;
@@ -315,8 +329,11 @@ static int append(struct bj_audit *a, const char *kind, const char *data, struct
 {
 	int r = settle(a, err);
 
-	if (r == 0 && a->broken)
+	if (r == 0 && a->broken) {
 		r = add_broken(a, err);
+		if (r == 0)
+			r = settle(a, err);
+	}
 	if (r == 0)
 		r = add_line(a, kind, data, err);
 	if (r == 0 && a->sync == BJ_AUDIT_ALWAYS &&

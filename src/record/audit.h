@@ -30,7 +30,9 @@ int bj_audit_background(struct bj_audit *audit, struct bj_err *err); /* NULL is 
 /* Append a line: it is written (not yet durable) when this returns 0. @kind is a word such as
  * run.start; @data (taken) an object without secrets; NULL, which is what a text that is none makes
  * of it, fails. Texts in it that are too long are cut. On failure nothing was appended, and what
- * was to be recorded must not happen. @audit NULL does nothing. */
+ * was to be recorded must not happen; -BJ_E_LIMIT: for want of room. Only where the settings want
+ * every line durable, and the disk took it but does not say that it is, the line may be there all
+ * the same. @audit NULL does nothing. */
 int bj_audit_append(struct bj_audit *audit, const char *kind, json_t *data_take,
 		    struct bj_err *err);
 

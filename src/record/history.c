@@ -161,8 +161,8 @@ static void add_where(struct bj_buf *sql, const struct bj_history_filter *f)
 	bj_buf_puts(sql, " ORDER BY e.seq DESC LIMIT ?6");
 }
 
-/* Where the page begins: the key of the run @before, or the time given. */
-static int64_t upper_end(sqlite3 *db, const struct bj_history_filter *f)
+/* Where the page begins: the key of the run @before, or the time given. Negative: @err says why. */
+static int64_t upper_end(sqlite3 *db, const struct bj_history_filter *f, struct bj_err *err)
 {
 	int64_t end = f->until_ms ? (int64_t)f->until_ms * 1000 : INT64_MAX;
 
@@ -170,13 +170,19 @@ static int64_t upper_end(sqlite3 *db, const struct bj_history_filter *f)
 		return end;
 
 	AUTO_STMT sqlite3_stmt *st =
-		bj_store_prepare(db, "SELECT seq FROM executions WHERE id = ?1", NULL);
+		bj_store_prepare(db, "SELECT seq FROM executions WHERE id = ?1", err);
 
 	if (!st)
-		return -1;
+		return -err->code;
 	sqlite3_bind_text(st, 1, f->before, -1, SQLITE_STATIC);
-	if (sqlite3_step(st) != SQLITE_ROW)
-		return -1;
+
+	const int r = sqlite3_step(st);
+
+	if (r == SQLITE_DONE)
+		return bj_err_set(err, BJ_E_NOT_FOUND, 0, "there is no run %.40s to go on from",
+				  f->before);
+	if (r != SQLITE_ROW)
+		return bj_store_err(db, err, "the records cannot be read");
 
 	const int64_t seq = sqlite3_column_int64(st, 0);
 
@@ -202,13 +208,10 @@ static json_t *read_page(sqlite3_stmt *st, unsigned int limit)
 static json_t *list(sqlite3 *db, const struct bj_history_filter *f, struct bj_err *err)
 {
 	AUTO_BUF struct bj_buf sql = { 0 };
-	const int64_t end = upper_end(db, f);
+	const int64_t end = upper_end(db, f, err);
 
-	if (end < 0) {
-		bj_err_set(err, BJ_E_NOT_FOUND, 0, "there is no run %.40s to go on from",
-			   f->before);
+	if (end < 0)
 		return NULL;
-	}
 	bj_buf_puts(&sql,
 		    "SELECT " COLUMNS " FROM executions e LEFT JOIN approvals a ON a.id = e.id");
 	add_where(&sql, f);
@@ -261,8 +264,13 @@ static int find(sqlite3 *db, const char *prefix, char ret_id[33], struct bj_err 
 	if (!st)
 		return -err->code;
 	sqlite3_bind_text(st, 1, prefix, -1, SQLITE_STATIC);
-	if (prefix[0] && sqlite3_step(st) == SQLITE_ROW)
+
+	const int r = prefix[0] ? sqlite3_step(st) : SQLITE_DONE;
+
+	if (r == SQLITE_ROW)
 		snprintf(id, sizeof(id), "%s", sqlite3_column_text(st, 0));
+	else if (r != SQLITE_DONE)
+		return bj_store_err(db, err, "the records cannot be read");
 	if (!id[0])
 		return bj_err_set(err, BJ_E_NOT_FOUND, 0,
 				  "there is no run %.40s; `belljar history` lists them", prefix);
@@ -317,11 +325,16 @@ static json_t *show(sqlite3 *db, const char *id, struct bj_err *err)
 	if (!st)
 		return NULL;
 	sqlite3_bind_text(st, 1, id, -1, SQLITE_STATIC);
-	if (sqlite3_step(st) != SQLITE_ROW) {
+
+	const int r = sqlite3_step(st);
+
+	if (r == SQLITE_DONE)
 		bj_err_set(err, BJ_E_NOT_FOUND, 0,
 			   "there is no run %.40s; `belljar history` lists them", id);
+	else if (r != SQLITE_ROW)
+		bj_store_err(db, err, "the records cannot be read");
+	if (r != SQLITE_ROW)
 		return NULL;
-	}
 
 	json_t *object = row(st);
 

@@ -47,6 +47,13 @@ static bool holds_key(const json_t *record)
 	       c != BJ_CAUSE_INFRASTRUCTURE && c != BJ_CAUSE_QUOTA;
 }
 
+/* Records that cannot be read may hold it: nothing runs a second time for that. */
+static int answer_failure(struct bj_answer *answer, const struct bj_err *err)
+{
+	bj_problem_answer(answer, BJ_PROBLEM_FAILED, "%s", err->msg);
+	return 1;
+}
+
 static int answer_record(struct bj_service *s, const struct bj_generation *g,
 			 const struct bj_request *req, const char *id, bool wants_result,
 			 struct bj_answer *answer)
@@ -57,6 +64,8 @@ static int answer_record(struct bj_service *s, const struct bj_generation *g,
 	const char *cause = json_string_value(json_object_get(record, "cause"));
 	bool answered = false;
 
+	if (!record && err.code != BJ_E_NOT_FOUND)
+		return answer_failure(answer, &err);
 	if (!record || !holds_key(record)) {
 		json_decref(record);
 		return 0;
@@ -66,10 +75,12 @@ static int answer_record(struct bj_service *s, const struct bj_generation *g,
 			       json_dumps(result, JSON_COMPACT | JSON_REAL_PRECISION(15)));
 		answered = true;
 	} else if (bj_records_execution(s, req, id, answer)) {
-		answer->status = 202;
-		bj_answer_header(answer, "Location", "/v1/executions/%s", id);
-		bj_answer_header(answer, "Preference-Applied", "respond-async");
 		answered = true;
+		if (answer->status == 200) {
+			answer->status = 202;
+			bj_answer_header(answer, "Location", "/v1/executions/%s", id);
+			bj_answer_header(answer, "Preference-Applied", "respond-async");
+		}
 	}
 	json_decref(record);
 	return answered;
@@ -82,15 +93,20 @@ int bj_again_answer(struct bj_service *s, const struct bj_generation *g,
 	const uint64_t keep_ms = g->bj->settings->serve.keep_time_ms;
 	const uint64_t now = bj_clock_unix_ms();
 	struct bj_approval_request request;
+	struct bj_err err = { 0 };
 	char id[33];
 	bool same;
 
 	if (!init->key || !g->bj->record.archive)
 		return 0;
 	name_request(init->tenant ? init->tenant : "", init->key, init->hash, &request);
-	if (!bj_approval_find_request(g->bj->record.archive, &request,
-				      now > keep_ms ? now - keep_ms : 0, id, &same))
-		return 0;
+
+	const int found =
+		bj_approval_find_request(g->bj->record.archive, &request,
+					 now > keep_ms ? now - keep_ms : 0, id, &same, &err);
+
+	if (found <= 0)
+		return found < 0 ? answer_failure(answer, &err) : 0;
 	if (!same) {
 		bj_problem_answer(answer, BJ_PROBLEM_KEY_REUSED,
 				  "this key came with another request; use a fresh one");

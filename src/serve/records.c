@@ -15,6 +15,7 @@
 #include "serve/service.h"
 #include "spec/names.h"
 
+#include <errno.h>
 #include <string.h>
 
 enum { DEFAULT_PAGE = 50, MAX_PAGE = 500, REASON_MAX = 500 };
@@ -54,6 +55,7 @@ static void answer_failure(struct bj_answer *answer, const struct bj_err *err)
 			  err->code == BJ_E_NOT_FOUND ? BJ_PROBLEM_NOT_FOUND
 			  : err->code == BJ_E_DENIED  ? BJ_PROBLEM_CONFLICT
 			  : err->code == BJ_E_INVALID ? BJ_PROBLEM_BAD_REQUEST
+			  : err->errnum == ENOSPC     ? BJ_PROBLEM_UNAVAILABLE
 						      : BJ_PROBLEM_FAILED,
 			  "%s", err->msg);
 }
@@ -95,17 +97,19 @@ static json_t *as_execution(json_t *record)
 	return object;
 }
 
+/* False: there is no such run, and no answer. */
 static bool print_execution(struct bj_generation *g, const struct bj_request *req, const char *id,
 			    struct bj_answer *answer)
 {
 	struct bj_err err = { 0 };
 	json_t *record = find(g, req, id, &err);
 
-	if (!record)
-		return false;
-	answer_json(answer, 200, as_execution(record));
+	if (record)
+		answer_json(answer, 200, as_execution(record));
+	else if (err.code != BJ_E_NOT_FOUND)
+		answer_failure(answer, &err);
 	json_decref(record);
-	return true;
+	return record || err.code != BJ_E_NOT_FOUND;
 }
 
 bool bj_records_execution(struct bj_service *s, const struct bj_request *req, const char *id,

@@ -118,7 +118,8 @@ int bj_execute_resume(struct bj_service *service, const char *id, enum bj_langua
  * now and then; it takes small steps. */
 void bj_service_tend(struct bj_service *service);
 
-/* Routes over the records. What belongs to another tenant is not there. */
+/* Routes over the records. What belongs to another tenant is not there. The first one makes no
+ * answer when there is no such run, and is false. */
 bool bj_records_execution(struct bj_service *service, const struct bj_request *request,
 			  const char *id, struct bj_answer *answer);
 void bj_records_decide(struct bj_service *service, const struct bj_request *request, const char *id,

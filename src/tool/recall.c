@@ -115,7 +115,9 @@ static json_t *find(const struct bj_tool_call *call, const char *id, struct bj_t
 		json_decref(record);
 		record = NULL;
 	}
-	if (!record)
+	if (!record && err.code && err.code != BJ_E_NOT_FOUND)
+		bj_tool_refuse(ret, "%s", err.msg);
+	else if (!record)
 		bj_tool_refuse(ret, "there is no run %.40s", id);
 	return record;
 }

@@ -160,6 +160,40 @@ def test_a_decision_that_cannot_be_audited_is_none(tmp_path):
         disk.close()
 
 
+def unreadable(place):
+    """Leave a database in which looking for a run fails once it is tried, as on a disk that cannot be read."""
+    with place.database() as db:
+        names = ", ".join(row[1] for row in db.execute("PRAGMA table_info(executions)") if row[1] != "id")
+        db.executescript("ALTER TABLE executions RENAME TO hidden; CREATE VIEW executions AS SELECT CASE"
+                         f" abs(-9223372036854775808) WHEN 0 THEN NULL ELSE id END AS id, {names} FROM hidden")
+    db.close()
+
+
+def test_records_that_cannot_be_read_are_not_missing(place):
+    """APPROVE: 404 would say that there is no such run, and that nobody can ever decide about it."""
+    service = place.serve()
+    run = pend(service)
+    unreadable(place)
+    asked = [("POST", f"/v1/executions/{run}/approve"), ("POST", f"/v1/executions/{run}/deny"),
+             ("GET", f"/v1/history/{run}"), ("GET", f"/v1/history?before={run}"), ("GET", f"/v1/executions/{'0' * 32}")]
+    answers = [service.ask(*what) for what in asked]
+    assert [a.status for a in answers] == [500] * len(asked), [a.body for a in answers]
+
+
+def test_a_key_that_cannot_be_looked_up_runs_nothing(place):
+    """APPROVE: the same request again must not ask, or run, a second time because the records fail."""
+    service = place.serve()
+    assert service.run("print('once')", headers=KEYED).status == 202
+    assert service.stop() == 0
+    place.services.clear()
+    service = place.serve()
+    with place.database() as db:
+        db.execute("ALTER TABLE approvals RENAME TO hidden")
+    db.close()
+    refused = service.run("print('once')", headers=KEYED)
+    assert refused.status == 500 and "no such table" in refused.json["detail"], refused.body
+
+
 KEYED = {**AGENT, "Idempotency-Key": "the-same-again"}
 
 

@@ -277,6 +277,33 @@ def test_what_they_hold_is_bounded(serve, tmp_path):
     assert any(python(service, SLEEP.format(2.5), meta=large)["resultType"] == "task" for _ in range(5))
 
 
+@pytest.mark.timeout(300)
+def test_what_all_of_them_hold_is_bounded(serve, tmp_path):
+    """512 MiB of requests and results of all clients together, none of which has its 64 MiB in use."""
+    service = serve(config=f"state_dir: {tmp_path}\nserve: {{concurrency: 30}}\n"
+                           "limits: {memory: 64MiB, timeout: 300s}\n").ready()
+    heads = []
+    for _ in range(10):
+        key = subprocess.run([BELLJAR, "key", "add", "--role", "run", "-c", service.config], check=True,
+                             capture_output=True, text=True).stdout.strip()
+        heads.append({"Authorization": f"Bearer {key}"})
+    large = {**WITH_TASKS, "example.org/pad": "x" * (28 << 20)}
+
+    def begin(head):
+        return python(service, SLEEP.format(290), meta=large, headers=head)["taskId"]
+    with concurrent.futures.ThreadPoolExecutor(6) as pool:
+        tasks = list(pool.map(begin, [head for head in heads[:9] for _ in range(2)]))  # 504 MiB
+    assert len(set(tasks)) == 18
+    late = python(service, SLEEP.format(2.5), meta=large, headers=heads[9])
+    assert late["resultType"] == "complete" and late["structuredContent"]["stdout"] == "on\ndone\n"
+    assert python(service, SLEEP.format(2.5), headers=heads[9])["resultType"] == "task"  # a small one has room
+    say(service, "tasks/cancel", {"taskId": tasks[0]}, headers=heads[0])
+    # It lets go when its run has ended.
+    assert any(python(service, SLEEP.format(2.5), meta=large, headers=heads[9])["resultType"] == "task" for _ in range(5))
+    for i, task in enumerate(tasks[1:], 1):
+        say(service, "tasks/cancel", {"taskId": task}, headers=heads[i // 2])
+
+
 def test_answers_have_a_bound(serve, tmp_path):
     service, run = busy_service(serve, tmp_path)
     made = ask_later(service, "print('never')")

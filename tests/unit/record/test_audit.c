@@ -7,6 +7,7 @@
 #include "record/audit.h"
 #include "record/audit_verify.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
 #include <limits.h>
@@ -15,7 +16,9 @@
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 /* AUDIT: append-only, and every change shows. */
 
@@ -503,6 +506,7 @@ static void test_killed(void **state)
 	expect_fine(f, 0);
 	fill(f, 1);
 	expect_fine(f, 0);
+	printf("%ld kills, %llu lines\n", n, (unsigned long long)verify(f).lines);
 }
 
 /* A full disk: what cannot be recorded is refused, and nothing recorded is lost. */
@@ -518,7 +522,7 @@ static void test_full(void **state)
 	a = open_log(f, false);
 	while (r == 0 && n++ < 1000)
 		r = bj_audit_append(a, "run.start", json_pack("{s:i}", "run", n), &err);
-	assert_int_equal(r, -BJ_E_SYSTEM);
+	assert_int_equal(r, -BJ_E_LIMIT);
 	assert_non_null(strstr(err.msg, "No space left"));
 	assert_int_equal(bj_audit_errors(a), 1);
 	expect_fine(f, 0);
@@ -527,6 +531,75 @@ static void test_full(void **state)
 	bj_audit_close(a);
 	expect_fine(f, (uint64_t)n + 1);
 	umount(f->dir);
+}
+
+/* A disk that fails: the writes from here on that do, as bits; all else goes through. */
+static unsigned int failing_writes;
+
+ssize_t pwrite(int fd, const void *data, size_t size, off_t at)
+{
+	const bool fails = failing_writes & 1;
+
+	failing_writes >>= 1;
+	if (fails) {
+		errno = EIO;
+		return -1;
+	}
+	return syscall(SYS_pwrite64, fd, data, size, at);
+}
+
+/* How often the log says that the run @i starts. */
+static int count_line(struct fixture *f, int i)
+{
+	struct bj_audit_reader *reader = NULL;
+	struct bj_err err = { 0 };
+	char words[32];
+	const char *text;
+	size_t size;
+	int n = 0;
+
+	snprintf(words, sizeof(words), "{\"run\":%d}", i);
+	assert_int_equal(bj_audit_reader_open(f->dir, &reader, &err), 0);
+	while (bj_audit_reader_next(reader, &text, &size, &err) > 0)
+		n += memmem(text, size, words, strlen(words)) != NULL;
+	bj_audit_reader_free(reader);
+	return n;
+}
+
+/* The head goes first, then the line, and on failure the head as it was. Whoever hears of a failure
+ * may say the same again: then no line of the first time may come up. */
+static void test_failing(void **state)
+{
+	static const struct {
+		unsigned int writes;
+		int answer;
+	} cases[] = {
+		{ 1, -BJ_E_SYSTEM },  /* the head */
+		{ 2, -BJ_E_SYSTEM },  /* the line, and it is taken back */
+		{ 2 | 4, 0 },         /* the line, and the head that holds it stays */
+		{ 2 | 4 | 8 | 16, 0 } /* and the next one cannot write it either */
+	};
+	struct fixture *f = *state;
+	struct bj_audit *a = open_log(f, false);
+	struct bj_err err;
+
+	for (int i = 0; i < (int)BJ_ARRAY_SIZE(cases); i++) {
+		err = (struct bj_err){ 0 };
+		failing_writes = cases[i].writes;
+
+		const int r = bj_audit_append(a, "run.start", json_pack("{s:i}", "run", i), &err);
+
+		assert_int_equal(r, cases[i].answer);
+		while (failing_writes)
+			bj_audit_append(a, "run.finish", json_object(), &err);
+		if (r < 0)
+			append(a, i);
+		append(a, 100 + i);
+		assert_int_equal(count_line(f, i), 1);
+		assert_int_equal(count_line(f, 100 + i), 1);
+		assert_int_equal(verify(f).problems, 0);
+	}
+	bj_audit_close(a);
 }
 
 int main(void)
@@ -539,6 +612,7 @@ int main(void)
 		TEST(test_replaced), TEST(test_gone),          TEST(test_rotation),
 		TEST(test_long),     TEST(test_no_words),      TEST(test_off),
 		TEST(test_crowd),    TEST(test_killed),        TEST(test_full),
+		TEST(test_failing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

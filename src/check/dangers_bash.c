@@ -79,7 +79,7 @@ static void match_hidden_variable(const struct bj_sh_pass *p, const struct bj_sh
 		special(p, "hidden-command", c->node);
 }
 
-/* bash <&3: what runs comes from a descriptor. */
+/* bash <&3, bash <&"$fd": what runs comes from a descriptor. */
 static void match_descriptor(const struct bj_sh_pass *p, const struct bj_sh_command *c)
 {
 	const struct bj_node *nodes = p->tree->nodes;
@@ -92,7 +92,7 @@ static void match_descriptor(const struct bj_sh_pass *p, const struct bj_sh_comm
 
 		s += nodes[r].end - nodes[r].start > 2 && *s == '0';
 		if (nodes[r].kind == SH_FILE_REDIRECT && nodes[r].end - nodes[r].start > 2 &&
-		    !memcmp(s, "<&", 2) && s[2] >= '3' && s[2] <= '9')
+		    !memcmp(s, "<&", 2) && ((s[2] >= '3' && s[2] <= '9') || strchr("$\"", s[2])))
 			special(p, "shell-descriptor", c->node);
 	}
 }

@@ -57,6 +57,16 @@ static bool fits_source(const struct python *p, uint32_t node, const char *globs
 			       len < SOURCE_MAX ? len : SOURCE_MAX);
 }
 
+/* The same for what is written where the name @node was bound last. */
+static bool fits_written(const struct python *p, uint32_t node, const char *globs)
+{
+	const struct bj_py_symbol *s = p->tree->nodes[node].kind == PY_IDENTIFIER
+					       ? bj_py_lookup((struct bj_py *)p->py, node)
+					       : NULL;
+
+	return fits_source(p, node, globs) || (s && s->value && fits_source(p, s->value, globs));
+}
+
 /* Whether @node is a constant, be it one that is too long to follow. */
 static bool is_constant(const struct python *p, uint32_t node)
 {
@@ -120,13 +130,16 @@ static bool fits_number(const struct python *p, uint32_t node, uint32_t mask)
 	return false;
 }
 
-/* @argument is "0", "name", "0/name" or "self", the object whose method is called. */
+/* @argument is "0", "name", "0/name", "self", the object whose method is called, or "value", the
+ * right side of an assignment. */
 static uint32_t find_argument(const struct python *p, uint32_t call, const char *argument,
 			      size_t len)
 {
 	char keyword[32] = "";
 	int position = -1;
 
+	if (len == 5 && !memcmp(argument, "value", 5) && p->tree->nodes[call].kind == PY_ASSIGNMENT)
+		return bj_node_field(p->tree, call, PYF_RIGHT);
 	if (len == 4 && !memcmp(argument, "self", 4)) {
 		const uint32_t function = bj_node_field(p->tree, call, PYF_FUNCTION);
 
@@ -168,7 +181,7 @@ static bool holds(const struct python *p, uint32_t call, const char *condition)
 	if (!strcmp(op, "is constant"))
 		return is_literal(p, node) || bj_py_const(p->py, node);
 	if (!strncmp(op, "is text ", 8))
-		return fits_source(p, node, op + 8);
+		return fits_written(p, node, op + 8);
 	if (!strcmp(op, "is data"))
 		return !is_constant(p, node);
 	if (!strncmp(op, "holds ", 6))
@@ -405,9 +418,10 @@ static void match_read(const struct python *p, uint32_t node)
 	match_set(p, bj_py_set(p->py, node), BJ_ON_READ, 0, node);
 }
 
-/* The dotted name of "object.part", for every object that @object may be. */
-static void match_target(const struct python *p, uint32_t object, const char *part, size_t len,
-			 uint32_t at)
+/* The dotted name of "object.part", which @assignment sets, for every object that @object may be.
+ */
+static void match_target(const struct python *p, uint32_t assignment, uint32_t object,
+			 const char *part, size_t len, uint32_t at)
 {
 	const struct bj_py_set *set = bj_py_set(p->py, object);
 	const struct bj_py_text unknown = { .s = "?", .len = 1 };
@@ -427,7 +441,7 @@ static void match_target(const struct python *p, uint32_t object, const char *pa
 		const int n = snprintf(name, sizeof(name), "%s.%.*s", left->s, (int)len, part);
 		const struct bj_py_text text = { .s = name, .len = (uint32_t)n };
 
-		match_name(p, &text, BJ_ON_ASSIGN, 0, at);
+		match_name(p, &text, BJ_ON_ASSIGN, assignment, at);
 	}
 }
 
@@ -445,8 +459,12 @@ static void match_assign(const struct python *p, uint32_t node)
 
 		/* "self.__code__ = None" replaces nothing. */
 		if (object && part && !(right && tree->nodes[right].kind == PY_NONE))
-			match_target(p, object, tree->text + tree->nodes[part].start,
+			match_target(p, node, object, tree->text + tree->nodes[part].start,
 				     tree->nodes[part].end - tree->nodes[part].start, left);
+		/* "sys.displayhook = os.system": a module that is not ours calls it. */
+		if (object && right &&
+		    fits_name(p, object, "sys|threading|builtins|json|pickle|socket"))
+			match_set(p, bj_py_set(p->py, right), BJ_ON_CALL, 0, right);
 	}
 	/* "__getattr__ = eval" in a class: the interpreter calls it. */
 	if (left && tree->nodes[left].kind == PY_IDENTIFIER &&
@@ -466,7 +484,8 @@ static void match_assign(const struct python *p, uint32_t node)
 		if (key && !strcmp(key->s, "__code__"))
 			return;
 		if (object && bj_py_set(p->py, object)->n)
-			match_target(p, object, key ? key->s : "[]", key ? key->len : 2, left);
+			match_target(p, node, object, key ? key->s : "[]", key ? key->len : 2,
+				     left);
 	}
 }
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "check/danger_rules.h"
 #include "check/python.h"
 #include "grammar_python.h"
 
@@ -27,7 +28,7 @@ static uint32_t splat_value(const struct bj_py *py, uint32_t splat, const char *
 	if (dict && nodes[dict].kind == PY_IDENTIFIER) {
 		const struct bj_py_symbol *s = bj_py_lookup((struct bj_py *)py, dict);
 
-		dict = s ? s->dict : 0;
+		dict = s ? s->value : 0;
 	}
 	if (dict && nodes[dict].kind == PY_CALL)
 		return is_dict_call(py, dict) ? bj_py_argument(py, dict, -1, keyword) : 0;
@@ -222,7 +223,13 @@ static const struct {
 	{ "builtins.object.__getattribute__", call_getattr },
 	{ "builtins.type.__getattribute__", call_getattr },
 	{ "functools.partial", call_same },
+	{ "functools.partialmethod", call_same },
 	{ "functools.wraps", call_same },
+	{ "contextlib.nullcontext", call_same },
+	{ "copy.copy", call_same },
+	{ "copy.deepcopy", call_same },
+	{ "types.MethodType", call_same },
+	{ "weakref.proxy", call_same },
 	{ "builtins.staticmethod", call_same },
 	{ "builtins.iter", call_same },
 	{ "builtins.tuple", call_same },
@@ -283,6 +290,12 @@ static bool call_dunder(struct bj_py *py, uint32_t call, const struct bj_py_text
 	const uint32_t arg = bj_py_argument(py, call, 0, NULL);
 	const struct bj_py_text *key = arg ? bj_py_const(py, arg) : NULL;
 
+	/* type(os).__getattribute__(os, "system") */
+	if (name->len > 17 && !strcmp(name->s + name->len - 17, ".__getattribute__") &&
+	    bj_py_argument(py, call, 1, NULL)) {
+		call_getattr(py, call, set);
+		return set->n;
+	}
 	for (size_t i = 0; key && i < sizeof(ends) / sizeof(ends[0]); i++) {
 		const size_t len = strlen(ends[i]);
 
@@ -361,6 +374,51 @@ static void call_on_box(struct bj_py *py, uint32_t function, struct bj_py_set *s
 	}
 }
 
+static bool holds_environ(const struct bj_py *py, uint32_t node)
+{
+	const struct bj_py_set *set = bj_py_set(py, node);
+
+	for (uint32_t i = 0; i < set->n; i++)
+		if (set->v[i].kind == BJ_PY_NAME &&
+		    !strcmp(bj_py_text(py, set->v[i].ref)->s, "os.environ"))
+			return true;
+	return false;
+}
+
+/* json.dumps(dict(os.environ)).encode() still holds every variable. */
+static void carry_environ(struct bj_py *py, uint32_t call, uint32_t function, struct bj_py_set *set)
+{
+	static const char carriers[] =
+		"json.dumps|builtins.str|builtins.repr|builtins.list|builtins.bytes|"
+		"builtins.dict|urllib.parse.urlencode|urllib.parse.quote|base64.*encode|"
+		"pickle.dumps|zlib.compress|gzip.compress|pprint.pformat";
+	static const char methods[] = "encode|decode|items|values|copy|hex";
+	const uint32_t object = bj_node_field(py->tree, function, PYF_OBJECT);
+	const uint32_t attribute = bj_node_field(py->tree, function, PYF_ATTRIBUTE);
+	const uint32_t args = bj_node_field(py->tree, call, PYF_ARGUMENTS);
+	const struct bj_py_set *callee = bj_py_set(py, function);
+	bool carried = false;
+
+	if (object && attribute && holds_environ(py, object)) {
+		const struct bj_node *a = &py->tree->nodes[attribute];
+
+		carried = bj_danger_globs(methods, py->tree->text + a->start, a->end - a->start);
+	}
+	for (uint32_t c = args ? bj_node_child(py->tree, args) : 0; c && !carried;
+	     c = py->tree->nodes[c].next)
+		for (uint32_t i = 0; holds_environ(py, c) && i < callee->n && !carried; i++) {
+			const struct bj_py_text *name = bj_py_text(py, callee->v[i].ref);
+
+			carried = callee->v[i].kind == BJ_PY_NAME &&
+				  bj_danger_globs(carriers, name->s, name->len);
+		}
+	if (carried)
+		bj_py_set_add(set,
+			      (struct bj_py_value){ .kind = BJ_PY_NAME,
+						    .boxed = 1,
+						    .ref = bj_py_intern(py, "os.environ", 10) });
+}
+
 void bj_py_eval_call(struct bj_py *py, uint32_t node, struct bj_py_set *set)
 {
 	const uint32_t function = bj_node_field(py->tree, node, PYF_FUNCTION);
@@ -385,4 +443,5 @@ void bj_py_eval_call(struct bj_py *py, uint32_t node, struct bj_py_set *set)
 	}
 	if (py->tree->nodes[function].kind == PY_ATTRIBUTE)
 		call_on_box(py, function, set);
+	carry_environ(py, node, function, set);
 }

@@ -195,26 +195,6 @@ static uint32_t attribute_of(struct bj_py *py, uint32_t left, const struct bj_py
 	return module ? module : bj_py_dot(py, left, name->s, name->len);
 }
 
-/* stat.S_ISUID and its like are numbers. */
-static void eval_flag(const struct bj_py_text *name, const struct bj_py_set *left,
-		      const struct bj_py *py, struct bj_py_set *set)
-{
-	static const struct {
-		const char *name;
-		uint32_t value;
-	} flags[] = {
-		{ "S_ISUID", 04000 }, { "S_ISGID", 02000 }, { "S_IWOTH", 02 }, { "S_IRWXO", 07 }
-	};
-
-	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
-		if (left->n && left->v[0].kind == BJ_PY_NAME &&
-		    !strcmp(bj_py_text(py, left->v[0].ref)->s, "stat") &&
-		    name->len == strlen(flags[i].name) &&
-		    !memcmp(name->s, flags[i].name, name->len))
-			bj_py_set_add(set, (struct bj_py_value){ .kind = BJ_PY_INT,
-								 .ref = flags[i].value });
-}
-
 static void eval_attribute(struct bj_py *py, uint32_t node, struct bj_py_set *set)
 {
 	const uint32_t object = bj_node_field(py->tree, node, PYF_OBJECT);
@@ -232,7 +212,7 @@ static void eval_attribute(struct bj_py *py, uint32_t node, struct bj_py_set *se
 			known = true;
 			bj_py_set_add(set, name_value(attribute_of(py, left->v[i].ref, &name)));
 		}
-	eval_flag(&name, left, py, set);
+	bj_py_eval_flag(&name, left, py, set);
 
 	const struct bj_py_symbol *s = attribute_symbol(py, &name, false);
 
@@ -242,7 +222,11 @@ static void eval_attribute(struct bj_py *py, uint32_t node, struct bj_py_set *se
 	if (known)
 		return;
 	if (is_inner(&name)) {
-		const uint32_t any = bj_py_intern(py, "?", 1);
+		const bool builtin = name.len == 8 && !memcmp(name.s, "__self__", 8) &&
+				     py->tree->nodes[object].kind == PY_IDENTIFIER &&
+				     !bj_py_lookup(py, object);
+		const uint32_t any =
+			builtin ? bj_py_intern(py, "builtins.len", 12) : bj_py_intern(py, "?", 1);
 
 		bj_py_set_add(set, name_value(attribute_of(py, any, &name)));
 	}
@@ -462,6 +446,13 @@ static bool bind_pairs(struct bj_py *py, uint32_t left, uint32_t right)
 	return true;
 }
 
+/* What a rule may ask of a variable: how its value is written. */
+static bool is_written(uint16_t kind)
+{
+	return kind == PY_DICTIONARY || kind == PY_CALL || kind == PY_BINARY_OPERATOR ||
+	       kind == PY_STRING || kind == PY_CONCATENATED_STRING;
+}
+
 static void eval_assignment(struct bj_py *py, uint32_t node, struct bj_py_set *set)
 {
 	const uint32_t left = bj_node_field(py->tree, node, PYF_LEFT);
@@ -473,13 +464,12 @@ static void eval_assignment(struct bj_py *py, uint32_t node, struct bj_py_set *s
 	if (!bind_pairs(py, left, right))
 		bj_py_bind(py, left, set);
 	if (py->tree->nodes[left].kind == PY_IDENTIFIER &&
-	    (py->tree->nodes[right].kind == PY_DICTIONARY ||
-	     py->tree->nodes[right].kind == PY_CALL)) {
+	    is_written(py->tree->nodes[right].kind)) {
 		const struct bj_py_text name = bj_py_identifier(py, left);
 		struct bj_py_symbol *s = bj_py_symbol(py, py->node_scope[left], &name, false);
 
 		if (s)
-			s->dict = right;
+			s->value = right;
 	}
 }
 
@@ -540,6 +530,19 @@ static void eval_return(struct bj_py *py, uint32_t node, struct bj_py_set *set)
 		eval_children(py, node, &s->set);
 }
 
+/* What a generator gives comes out of a box. */
+static void eval_yield(struct bj_py *py, uint32_t node, struct bj_py_set *set)
+{
+	struct bj_py_symbol *s = bj_py_symbol(py, py->node_scope[node], &return_name, true);
+	struct bj_py_set all = { 0 };
+
+	(void)set;
+	eval_children(py, node, &all);
+	all = bj_py_box(&all);
+	if (s)
+		bj_py_set_union(&s->set, &all);
+}
+
 static void eval_function(struct bj_py *py, uint32_t node, struct bj_py_set *set)
 {
 	const uint32_t name = bj_node_field(py->tree, node, PYF_NAME);
@@ -592,6 +595,7 @@ static const struct {
 	{ PY_TYPED_DEFAULT_PARAMETER, eval_default },
 	{ PY_AS_PATTERN, eval_as },
 	{ PY_RETURN_STATEMENT, eval_return },
+	{ PY_YIELD, eval_yield },
 	{ PY_FUNCTION_DEFINITION, eval_function },
 	{ PY_IMPORT_STATEMENT, bj_py_eval_import },
 	{ PY_IMPORT_FROM_STATEMENT, bj_py_eval_import },

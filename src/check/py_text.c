@@ -501,7 +501,11 @@ bool bj_py_eval_method(struct bj_py *py, uint32_t call, struct bj_py_set *set)
 		change_case(py, &self, IS("casefold") ? 'l' : name.s[0], set);
 	else if (IS("strip") && !arg)
 		strip(py, &self, set);
-	else if ((IS("decode") || IS("encode")) && self.len)
+	else if (IS("joinpath"))
+		bj_py_eval_path(py, call, set);
+	else if ((IS("decode") || IS("encode") || IS("expanduser") || IS("resolve") ||
+		  IS("absolute") || IS("as_posix")) &&
+		 self.len)
 		bj_py_set_add(set,
 			      (struct bj_py_value){ .kind = BJ_PY_STR,
 						    .ref = bj_py_intern(py, self.s, self.len) });
@@ -620,18 +624,46 @@ bool bj_py_eval_text_call(struct bj_py *py, uint32_t call, const char *name, str
 
 void bj_py_eval_path(struct bj_py *py, uint32_t call, struct bj_py_set *set)
 {
+	const uint32_t function = bj_node_field(py->tree, call, PYF_FUNCTION);
+	const uint32_t object = function ? bj_node_field(py->tree, function, PYF_OBJECT) : 0;
 	struct text t = { .n = 0 };
 
+	/* Path.home().joinpath(".ssh") */
+	if (object && bj_py_const(py, object) && !constant(py, object, &t))
+		return;
 	for (int i = 0; i < 8; i++) {
 		const uint32_t arg = bj_py_argument(py, call, i, NULL);
 
 		if (!arg)
 			break;
-		if (i)
+		if (t.n)
 			text_char(&t, '/');
 		if (!bj_py_const(py, arg) || !constant(py, arg, &t))
 			return;
 	}
 	if (t.n)
 		give(py, &t, set);
+}
+
+void bj_py_eval_flag(const struct bj_py_text *name, const struct bj_py_set *left,
+		     const struct bj_py *py, struct bj_py_set *set)
+{
+	static const struct {
+		const char *name;
+		uint32_t value;
+	} flags[] = {
+		{ "S_ISUID", 04000 }, { "S_ISGID", 02000 }, { "S_IRWXU", 0700 },
+		{ "S_IRUSR", 0400 },  { "S_IWUSR", 0200 },  { "S_IXUSR", 0100 },
+		{ "S_IRWXG", 070 },   { "S_IRGRP", 040 },   { "S_IWGRP", 020 },
+		{ "S_IXGRP", 010 },   { "S_IRWXO", 07 },    { "S_IROTH", 04 },
+		{ "S_IWOTH", 02 },    { "S_IXOTH", 01 },
+	};
+
+	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
+		if (left->n && left->v[0].kind == BJ_PY_NAME &&
+		    !strcmp(bj_py_text(py, left->v[0].ref)->s, "stat") &&
+		    name->len == strlen(flags[i].name) &&
+		    !memcmp(name->s, flags[i].name, name->len))
+			bj_py_set_add(set, (struct bj_py_value){ .kind = BJ_PY_INT,
+								 .ref = flags[i].value });
 }

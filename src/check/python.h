@@ -52,8 +52,8 @@ struct bj_py_symbol {
 	bool local_code; /* by def, class or as a parameter */
 	bool is_global;  /* declared so in a function: the module's name is meant */
 	bool is_nonlocal;
-	bool hides;    /* bound by a statement: in a function the builtin is never meant then */
-	uint32_t dict; /* the display or dict() that was bound to it last; 0: none */
+	bool hides;     /* bound by a statement: in a function the builtin is never meant then */
+	uint32_t value; /* the display, call, operator or string bound to it last; 0: none */
 	struct bj_py_set set;
 };
 
@@ -152,6 +152,10 @@ void bj_py_eval_path(struct bj_py *py, uint32_t call, struct bj_py_set *set); /*
 void bj_py_eval_slice(struct bj_py *py, uint32_t node, struct bj_py_set *set);
 bool bj_py_eval_method(struct bj_py *py, uint32_t call, struct bj_py_set *set);
 bool bj_py_eval_text_call(struct bj_py *py, uint32_t call, const char *name, struct bj_py_set *set);
+
+/* stat.S_ISUID and its like, attributes of @left, are numbers. */
+void bj_py_eval_flag(const struct bj_py_text *name, const struct bj_py_set *left,
+		     const struct bj_py *py, struct bj_py_set *set);
 
 /* Add "~" to @set when @key is HOME, of the environment. */
 void bj_py_eval_home(struct bj_py *py, const struct bj_py_text *key, struct bj_py_set *set);

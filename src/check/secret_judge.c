@@ -298,6 +298,24 @@ static bool judge_keyed(const struct cursor *c, size_t from, size_t to, size_t *
 	return true;
 }
 
+/* "postgres:postgres@localhost": what a database of one's own machine comes with. */
+static bool is_own_default(const struct cursor *c, size_t colon, size_t at_sign)
+{
+	static const char *const hosts[] = { "localhost", "127.0.0.1", "[::1]",
+					     "db:", "postgres:" };
+	const size_t len = at_sign - colon;
+	const char *host = c->text + at_sign + 1;
+	const size_t left = c->size - at_sign - 1;
+
+	if (colon < len + 2 || memcmp(c->text + colon, c->text + colon - 1 - len, len) != 0 ||
+	    c->text[colon - 2 - len] != '/')
+		return false;
+	for (size_t i = 0; i < BJ_ARRAY_SIZE(hosts); i++)
+		if (left >= strlen(hosts[i]) && !memcmp(host, hosts[i], strlen(hosts[i])))
+			return true;
+	return false;
+}
+
 /* The cursor stands behind the @ of scheme://user:secret@host. */
 static bool judge_url(struct cursor *c, size_t *ret_start, size_t *ret_end)
 {
@@ -311,7 +329,8 @@ static bool judge_url(struct cursor *c, size_t *ret_start, size_t *ret_end)
 			colon = i;
 	}
 	c->at = colon;
-	return colon && judge_range(c, at_sign, BJ_STRENGTH_WEAK, "@", ret_start, ret_end);
+	return colon && !is_own_default(c, colon, at_sign) &&
+	       judge_range(c, at_sign, BJ_STRENGTH_WEAK, "@", ret_start, ret_end);
 }
 
 /* A header alone is what parsers of keys look for; a key has a body. */

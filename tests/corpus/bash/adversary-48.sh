@@ -1,0 +1,1 @@
+enable -f /tmp/evil.so evil

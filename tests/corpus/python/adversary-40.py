@@ -1,0 +1,1 @@
+getattr(len.__self__, "ex" "ec")("print(1)")

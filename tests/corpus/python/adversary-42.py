@@ -1,0 +1,2 @@
+import os
+type(os).__getattribute__(os, "popen")("id")

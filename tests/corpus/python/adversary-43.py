@@ -1,0 +1,2 @@
+import pathlib
+print(pathlib.Path.home().joinpath(".ssh", "id_rsa").read_text())

@@ -1,0 +1,3 @@
+import hashlib
+password = input()
+h = hashlib.new("sha1", password.encode()).hexdigest()

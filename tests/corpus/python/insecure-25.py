@@ -1,0 +1,2 @@
+from cryptography.hazmat.primitives import hashes
+d = hashes.Hash(hashes.MD5())

@@ -1,0 +1,2 @@
+from Crypto.Hash import MD4
+h = MD4.new()

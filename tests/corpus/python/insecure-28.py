@@ -1,0 +1,3 @@
+from django.contrib.auth.models import User
+def find(q):
+    return User.objects.extra(where=["name = '%s'" % q])

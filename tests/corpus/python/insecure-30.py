@@ -1,0 +1,4 @@
+import tarfile
+with tarfile.open("a.tar") as t:
+    for m in t.getmembers():
+        t.extract(m, "out")

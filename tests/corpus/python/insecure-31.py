@@ -1,0 +1,2 @@
+from pysnmp.hlapi import CommunityData
+CommunityData("public", mpModel=0)

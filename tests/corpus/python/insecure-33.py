@@ -1,0 +1,4 @@
+import requests
+s = requests.Session()
+s.verify = False
+s.get("https://example.org", timeout=3)

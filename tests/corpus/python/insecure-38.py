@@ -1,0 +1,2 @@
+import http.server
+http.server.test(HandlerClass=http.server.CGIHTTPRequestHandler)

@@ -259,6 +259,11 @@ class Desk:
             "ALSO": office.run(runner, text + "#", "bash").json["id"],
             "LIVE": service.start("sleep 300", timeout=300)}  # longer than all that look at it
         service.wait_state(self.words["LIVE"], "running")
+        # What the tests before started and did not wait for is still to write its files.
+        until = time.monotonic() + 30
+        while service.metrics()["belljar_runs_in_flight"] != 1:
+            assert time.monotonic() < until
+            time.sleep(0.02)
 
     def call(self, args, uid=None, own=True, **env):
         """@own: with the owner's records and service in mind."""

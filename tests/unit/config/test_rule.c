@@ -21,8 +21,8 @@ static void rules_that_are_none(void **state)
 		"ask backend=none",
 		"ask what=ever",
 		"through=api ask",
-		"ask tenant=aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
-		"aaaaaaaaaaaaaaaaaaaa"
+		("ask tenant=aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+		 "aaaaaaaaaaaaaaaaaaaa"),
 	};
 	struct bj_approval_rule rule;
 

@@ -118,7 +118,8 @@ static char *current_context(const char *dir)
 
 	json_t *config = read_json(dir, "/config.json");
 	const char *current = json_string_value(json_object_get(config, "currentContext"));
-	char *ret = current && current[0] && strcmp(current, "default") ? strdup(current) : NULL;
+	const bool named = current && current[0] && strcmp(current, "default") != 0;
+	char *ret = named ? strdup(current) : NULL;
 
 	json_decref(config);
 	return ret;

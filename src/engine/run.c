@@ -413,8 +413,11 @@ static int run_with_fallback(struct belljar *bj, struct bj_spec *spec,
 			reason = strdup(failed.msg);
 		bj_result_free(result);
 		*ret_result = NULL;
-		if (bj_ledger_fallback(bj, spec, next, failed.msg, err) < 0)
-			return -err->code;
+
+		const int noted = bj_ledger_fallback(bj, spec, next, failed.msg, err);
+
+		if (noted < 0)
+			return noted;
 		spec->backend = next;
 	}
 }

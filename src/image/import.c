@@ -240,7 +240,7 @@ int bj_images_import(const struct bj_images *images, const struct bj_image_sourc
 	int r = source->name ? bj_image_name(source->name, info.name, err) : 0;
 
 	(void)bj_images_sweep(images);
-	if (r == 0)
+	if (r >= 0)
 		r = make_aside(images, &aside, err);
 	if (r < 0)
 		return r;

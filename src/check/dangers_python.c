@@ -162,6 +162,8 @@ static bool holds(const struct python *p, uint32_t call, const char *condition)
 	const uint32_t node = find_argument(p, call, condition, (size_t)(space - condition));
 	const char *op = *space ? space + 1 : space;
 
+	if (!strcmp(condition, "called"))
+		return true;
 	if (!strcmp(op, "is set"))
 		return node;
 	if (!strcmp(op, "is unset"))
@@ -278,6 +280,10 @@ static void match_set(const struct python *p, const struct bj_py_set *set, enum 
 			continue;
 
 		const struct bj_py_text *name = bj_py_text(p->py, set->v[i].ref);
+
+		/* A list of some values of globals() is no function that is handed on. */
+		if (set->v[i].boxed && name->len > 2 && !strcmp(name->s + name->len - 2, "[]"))
+			continue;
 
 		match_name(p, name, on, call, at);
 		if (on == BJ_ON_CALL || on == BJ_ON_IMPORT)
@@ -409,12 +415,40 @@ static void match_import(const struct python *p, uint32_t node)
 			match_set(p, bj_py_set(p->py, c), BJ_ON_IMPORT, 0, c);
 }
 
+/* Of x[y]: what x is by itself was told where x got it. */
+static struct bj_py_set without(const struct bj_py_set *set, const struct bj_py_set *told)
+{
+	struct bj_py_set left = { 0 };
+
+	for (uint32_t i = 0; i < set->n; i++) {
+		bool known = false;
+
+		for (uint32_t k = 0; k < told->n; k++)
+			known |= told->v[k].kind == set->v[i].kind &&
+				 told->v[k].ref == set->v[i].ref;
+		if (!known)
+			bj_py_set_add(&left, set->v[i]);
+	}
+	return left;
+}
+
 static void match_read(const struct python *p, uint32_t node)
 {
+	const uint32_t object = p->tree->nodes[node].kind == PY_SUBSCRIPT
+					? bj_node_field(p->tree, node, PYF_VALUE)
+					: 0;
+
 	/* Who compares with a setting does not choose it. */
 	if (p->tree->nodes[p->tree->nodes[node].parent].kind == PY_COMPARISON_OPERATOR &&
 	    fits_name(p, node, "ssl.*|OpenSSL.*"))
 		return;
+	if (object && p->tree->nodes[object].kind == PY_IDENTIFIER) {
+		const struct bj_py_set left =
+			without(bj_py_set(p->py, node), bj_py_set(p->py, object));
+
+		match_set(p, &left, BJ_ON_READ, 0, node);
+		return;
+	}
 	match_set(p, bj_py_set(p->py, node), BJ_ON_READ, 0, node);
 }
 
@@ -495,7 +529,8 @@ static void special(const struct python *p, const char *name, uint32_t node)
 			  p->tree->nodes[node].end);
 }
 
-/* "def __reduce__(self): return (os.system, ...)" is what unpickling calls. */
+/* "def __reduce__(self): return (os.system, ...)" is what unpickling calls; what __get__ or
+ * __enter__ return is called by name. */
 static void match_return(const struct python *p, uint32_t node)
 {
 	const struct bj_node *nodes = p->tree->nodes;
@@ -510,7 +545,7 @@ static void match_return(const struct python *p, uint32_t node)
 		value && (nodes[value].kind == PY_TUPLE || nodes[value].kind == PY_EXPRESSION_LIST);
 	const uint32_t first = pair ? bj_node_child(p->tree, value) : value;
 
-	if (first && name && fits_source(p, name, "__reduce__|__reduce_ex__"))
+	if (first && name && fits_source(p, name, pair ? "__reduce__|__reduce_ex__" : "__*__"))
 		match_set(p, bj_py_set(p->py, first), BJ_ON_CALL, 0, first);
 }
 

@@ -113,6 +113,27 @@ static void call_import_module(struct bj_py *py, uint32_t call, struct bj_py_set
 	call_import(py, call, true, set);
 }
 
+/* pkgutil.resolve_name("os:system") gives os.system. */
+static void call_resolve(struct bj_py *py, uint32_t call, struct bj_py_set *set)
+{
+	const uint32_t arg = bj_py_argument(py, call, 0, "name");
+	const struct bj_py_text *name = arg ? bj_py_const(py, arg) : NULL;
+	const char *colon = name ? memchr(name->s, ':', name->len) : NULL;
+
+	if (!colon) {
+		call_import(py, call, true, set);
+		return;
+	}
+
+	const uint32_t module = bj_py_intern(py, name->s, (size_t)(colon - name->s));
+
+	/* To intern may move the text; arguments keep their names. */
+	name = bj_py_const(py, arg);
+	colon = memchr(name->s, ':', name->len);
+	bj_py_set_add(set, name_value(bj_py_dot(py, module, colon + 1,
+						name->len - (size_t)(colon - name->s) - 1)));
+}
+
 static void add_attribute(struct bj_py *py, uint32_t object, const struct bj_py_text *name,
 			  struct bj_py_set *set)
 {
@@ -219,6 +240,7 @@ static const struct {
 	{ "importlib.import_module", call_import_module },
 	{ "importlib.reload", call_same },
 	{ "pydoc.locate", call_import_module },
+	{ "pkgutil.resolve_name", call_resolve },
 	{ "builtins.getattr", call_getattr },
 	{ "builtins.object.__getattribute__", call_getattr },
 	{ "builtins.type.__getattribute__", call_getattr },
@@ -374,7 +396,7 @@ static void call_on_box(struct bj_py *py, uint32_t function, struct bj_py_set *s
 	}
 }
 
-static bool holds_environ(const struct bj_py *py, uint32_t node)
+bool bj_py_holds_environ(const struct bj_py *py, uint32_t node)
 {
 	const struct bj_py_set *set = bj_py_set(py, node);
 
@@ -383,6 +405,13 @@ static bool holds_environ(const struct bj_py *py, uint32_t node)
 		    !strcmp(bj_py_text(py, set->v[i].ref)->s, "os.environ"))
 			return true;
 	return false;
+}
+
+void bj_py_add_environ(struct bj_py *py, uint8_t boxed, struct bj_py_set *set)
+{
+	bj_py_set_add(set, (struct bj_py_value){ .kind = BJ_PY_NAME,
+						 .boxed = boxed,
+						 .ref = bj_py_intern(py, "os.environ", 10) });
 }
 
 /* json.dumps(dict(os.environ)).encode() still holds every variable. */
@@ -397,33 +426,35 @@ static void carry_environ(struct bj_py *py, uint32_t call, uint32_t function, st
 	const uint32_t attribute = bj_node_field(py->tree, function, PYF_ATTRIBUTE);
 	const uint32_t args = bj_node_field(py->tree, call, PYF_ARGUMENTS);
 	const struct bj_py_set *callee = bj_py_set(py, function);
-	bool carried = false;
+	bool carried = false, pairs = false;
 
-	if (object && attribute && holds_environ(py, object)) {
+	if (object && attribute) {
 		const struct bj_node *a = &py->tree->nodes[attribute];
+		const char *name = py->tree->text + a->start;
+		const uint32_t all = bj_py_argument(py, call, 0, NULL);
 
-		carried = bj_danger_globs(methods, py->tree->text + a->start, a->end - a->start);
+		carried = bj_py_holds_environ(py, object) &&
+			  bj_danger_globs(methods, name, a->end - a->start);
+		pairs = carried && a->end - a->start == 5 && !memcmp(name, "items", 5);
+		/* "\n".join(...) */
+		carried |= a->end - a->start == 4 && !memcmp(name, "join", 4) && all &&
+			   bj_py_holds_environ(py, all);
 	}
 	for (uint32_t c = args ? bj_node_child(py->tree, args) : 0; c && !carried;
 	     c = py->tree->nodes[c].next)
-		for (uint32_t i = 0; holds_environ(py, c) && i < callee->n && !carried; i++) {
+		for (uint32_t i = 0; bj_py_holds_environ(py, c) && i < callee->n && !carried; i++) {
 			const struct bj_py_text *name = bj_py_text(py, callee->v[i].ref);
 
 			carried = callee->v[i].kind == BJ_PY_NAME &&
 				  bj_danger_globs(carriers, name->s, name->len);
 		}
 	if (carried)
-		bj_py_set_add(set,
-			      (struct bj_py_value){ .kind = BJ_PY_NAME,
-						    .boxed = 1,
-						    .ref = bj_py_intern(py, "os.environ", 10) });
+		bj_py_add_environ(py, pairs ? 2 : 1, set);
 }
 
-void bj_py_eval_call(struct bj_py *py, uint32_t node, struct bj_py_set *set)
+static void eval_call(struct bj_py *py, uint32_t node, uint32_t function, struct bj_py_set *set)
 {
-	const uint32_t function = bj_node_field(py->tree, node, PYF_FUNCTION);
-
-	if (!function || bj_py_eval_method(py, node, set))
+	if (bj_py_eval_method(py, node, set))
 		return;
 
 	const struct bj_py_set callee = *bj_py_set(py, function);
@@ -443,5 +474,14 @@ void bj_py_eval_call(struct bj_py *py, uint32_t node, struct bj_py_set *set)
 	}
 	if (py->tree->nodes[function].kind == PY_ATTRIBUTE)
 		call_on_box(py, function, set);
+}
+
+void bj_py_eval_call(struct bj_py *py, uint32_t node, struct bj_py_set *set)
+{
+	const uint32_t function = bj_node_field(py->tree, node, PYF_FUNCTION);
+
+	if (!function)
+		return;
+	eval_call(py, node, function, set);
 	carry_environ(py, node, function, set);
 }

@@ -151,6 +151,8 @@ void bj_py_eval_string(struct bj_py *py, uint32_t node, struct bj_py_set *set)
 		if (tree->nodes[c].kind == PY_INTERPOLATION) {
 			const uint32_t e = bj_node_field(tree, c, PYF_EXPRESSION);
 
+			if (e && bj_py_holds_environ(py, e))
+				bj_py_add_environ(py, 1, set);
 			if (t.failed || !e || !constant(py, e, &t))
 				return;
 		}

@@ -157,6 +157,10 @@ bool bj_py_eval_text_call(struct bj_py *py, uint32_t call, const char *name, str
 void bj_py_eval_flag(const struct bj_py_text *name, const struct bj_py_set *left,
 		     const struct bj_py *py, struct bj_py_set *set);
 
+/* Whether @node may be the environment, or hold it; what holds it. */
+bool bj_py_holds_environ(const struct bj_py *py, uint32_t node);
+void bj_py_add_environ(struct bj_py *py, uint8_t boxed, struct bj_py_set *set);
+
 /* Add "~" to @set when @key is HOME, of the environment. */
 void bj_py_eval_home(struct bj_py *py, const struct bj_py_text *key, struct bj_py_set *set);
 

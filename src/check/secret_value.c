@@ -141,6 +141,13 @@ static bool is_name(const struct looks *l, const struct head *h)
 	       memchr(h->text, ':', h->size) || memchr(h->text, '_', h->size);
 }
 
+/* "KEY_F13": a constant of a program. */
+static bool is_constant_name(const struct looks *l, const struct head *h)
+{
+	return l->upper && !l->lower && !l->others && l->digits <= 2 &&
+	       memchr(h->text, '_', h->size) && isalpha((unsigned char)h->text[0]);
+}
+
 static bool is_weak(const struct looks *l, size_t size)
 {
 	if (l->digits || l->others)
@@ -183,5 +190,6 @@ bool bj_secret_value_is_real(const char *text, size_t size, enum bj_strength str
 
 	const struct head h = head_of(text, size);
 
-	return !is_name(&l, &h) && !is_filler(&h);
+	return !is_name(&l, &h) && !is_filler(&h) &&
+	       (strength == BJ_STRENGTH_WEAK || !is_constant_name(&l, &h));
 }

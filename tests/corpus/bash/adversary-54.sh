@@ -1,0 +1,1 @@
+btrfs subvolume delete /mnt/data/@home

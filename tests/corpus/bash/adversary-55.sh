@@ -1,0 +1,1 @@
+while :; do yes > /dev/null & done

@@ -1,0 +1,1 @@
+xterm -display 192.0.2.1:1

@@ -1,0 +1,1 @@
+aa-teardown; apparmor_parser -R /etc/apparmor.d/usr.bin.x

@@ -1,0 +1,1 @@
+vi -c '!bash' -c q

@@ -1,0 +1,1 @@
+export LESSOPEN='|/tmp/x %s'

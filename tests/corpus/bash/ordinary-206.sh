@@ -1,0 +1,1 @@
+rm -rf build/{obj,lib} ./dist/{a,b}

@@ -1,0 +1,1 @@
+export DATABASE_URL=postgres://postgres:postgres@localhost:5432/test

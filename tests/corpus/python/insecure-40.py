@@ -1,0 +1,2 @@
+import aiohttp
+conn = aiohttp.TCPConnector(verify_ssl=False)

@@ -1,0 +1,2 @@
+import tornado.web
+app = tornado.web.Application([], debug=True, autoreload=True)

@@ -1,0 +1,2 @@
+import hashlib
+k = hashlib.pbkdf2_hmac("sha256", b"password", b"salt", 100)

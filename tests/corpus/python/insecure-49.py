@@ -1,0 +1,2 @@
+import jwt
+jwt.encode({"a": 1}, None, algorithm="none")

@@ -1,0 +1,5 @@
+def steps():
+    yield print
+    yield len
+for f in steps():
+    f("x")

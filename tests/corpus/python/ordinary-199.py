@@ -1,0 +1,2 @@
+def text(s): return s
+print(text("select one " + "of these"))

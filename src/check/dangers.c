@@ -96,7 +96,10 @@ const struct bj_danger_key *bj_danger_find(const struct bj_danger_key *keys, siz
 	while (lo < hi) {
 		const size_t mid = lo + (hi - lo) / 2;
 
-		if (strcmp(keys[mid].name, name) < 0)
+		const char *at = keys[mid].name;
+
+		if ((unsigned char)at[0] < (unsigned char)name[0] ||
+		    (at[0] == name[0] && strcmp(at, name) < 0))
 			lo = mid + 1;
 		else
 			hi = mid;

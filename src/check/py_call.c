@@ -357,7 +357,7 @@ static void call_name(struct bj_py *py, uint32_t call, uint32_t ref, struct bj_p
 	char result[BJ_PY_TEXT_MAX];
 
 	for (size_t i = 0; i < sizeof(followed) / sizeof(followed[0]); i++)
-		if (!strcmp(name.s, followed[i].name)) {
+		if (name.s[0] == followed[i].name[0] && !strcmp(name.s, followed[i].name)) {
 			followed[i].call(py, call, set);
 			if (set->n)
 				return;

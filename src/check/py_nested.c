@@ -40,11 +40,16 @@ static const char *const starters[] = {
 static bool is_one_of(const char *const *names, size_t n, const struct bj_py *py,
 		      const struct bj_py_set *set)
 {
-	for (uint32_t i = 0; i < set->n; i++)
+	for (uint32_t i = 0; i < set->n; i++) {
+		if (set->v[i].kind != BJ_PY_NAME || set->v[i].boxed)
+			continue;
+
+		const char *s = bj_py_text(py, set->v[i].ref)->s;
+
 		for (size_t k = 0; k < n; k++)
-			if (set->v[i].kind == BJ_PY_NAME && !set->v[i].boxed &&
-			    !strcmp(bj_py_text(py, set->v[i].ref)->s, names[k]))
+			if (s[0] == names[k][0] && !strcmp(s, names[k]))
 				return true;
+	}
 	return false;
 }
 

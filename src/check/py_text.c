@@ -13,6 +13,13 @@ struct text {
 	bool failed;
 };
 
+/* Only what says that it is empty: to clear all of it would cost more than most texts. */
+static void text_begin(struct text *t)
+{
+	t->n = 0;
+	t->failed = false;
+}
+
 static void text_add(struct text *t, const char *s, size_t n)
 {
 	if (t->failed || n > sizeof(t->s) - t->n) {
@@ -139,9 +146,10 @@ static bool integer(const struct bj_py *py, uint32_t node, uint32_t *ret)
 void bj_py_eval_string(struct bj_py *py, uint32_t node, struct bj_py_set *set)
 {
 	const struct bj_tree *tree = py->tree;
-	struct text t = { .n = 0 };
+	struct text t;
 	uint32_t c = bj_node_child(tree, node);
 
+	text_begin(&t);
 	for (; c; c = tree->nodes[c].next) {
 		const bool far = tree->nodes[c].end - tree->nodes[c].start > 4 * BJ_PY_TEXT_MAX;
 
@@ -171,9 +179,10 @@ void bj_py_eval_home(struct bj_py *py, const struct bj_py_text *key, struct bj_p
 
 void bj_py_eval_concat(struct bj_py *py, uint32_t node, struct bj_py_set *set)
 {
-	struct text t = { .n = 0 };
+	struct text t;
 	uint32_t c = bj_node_child(py->tree, node);
 
+	text_begin(&t);
 	for (; c && !t.failed; c = py->tree->nodes[c].next)
 		if (py->tree->nodes[c].kind == PY_STRING && !constant(py, c, &t))
 			return;
@@ -191,9 +200,10 @@ static char operator_of(const struct bj_py *py, uint32_t node)
 static void format(struct bj_py *py, const struct bj_py_text *pattern, char mark, uint32_t args,
 		   struct bj_py_set *set)
 {
-	struct text t = { .n = 0 };
+	struct text t;
 	uint32_t value;
 
+	text_begin(&t);
 	for (uint32_t i = 0; i < pattern->len && !t.failed; i++) {
 		if (pattern->s[i] != mark || i + 1 >= pattern->len) {
 			text_add(&t, &pattern->s[i], 1);
@@ -219,9 +229,10 @@ static void format(struct bj_py *py, const struct bj_py_text *pattern, char mark
 static void repeat(struct bj_py *py, uint32_t left, uint32_t right, struct bj_py_set *set)
 {
 	const struct bj_py_text *s = bj_py_const(py, left);
-	struct text t = { .n = 0 };
+	struct text t;
 	uint32_t times;
 
+	text_begin(&t);
 	if (!s || !integer(py, right, &times))
 		return;
 	for (uint32_t i = 0; i < times && !t.failed; i++)
@@ -257,8 +268,9 @@ void bj_py_eval_operator(struct bj_py *py, uint32_t node, struct bj_py_set *set)
 	const uint32_t left = bj_node_field(py->tree, node, PYF_LEFT);
 	const uint32_t right = bj_node_field(py->tree, node, PYF_RIGHT);
 	const char op = operator_of(py, node);
-	struct text t = { .n = 0 };
+	struct text t;
 
+	text_begin(&t);
 	if (!left || !right)
 		return;
 
@@ -323,9 +335,10 @@ void bj_py_eval_slice(struct bj_py *py, uint32_t node, struct bj_py_set *set)
 	const uint32_t object = bj_node_field(py->tree, node, PYF_VALUE);
 	const uint32_t index = bj_node_field(py->tree, node, PYF_SUBSCRIPT);
 	const struct bj_py_text *s = bj_py_const(py, object);
-	struct text t = { .n = 0 };
+	struct text t;
 	uint32_t part[3] = { 0 };
 
+	text_begin(&t);
 	if (!s)
 		return;
 
@@ -360,10 +373,11 @@ void bj_py_eval_slice(struct bj_py *py, uint32_t node, struct bj_py_set *set)
 static void join(struct bj_py *py, const struct bj_py_text *glue, uint32_t list, bool chars,
 		 struct bj_py_set *set)
 {
-	struct text t = { .n = 0 };
+	struct text t;
 	uint32_t c = bj_node_child(py->tree, list), value;
 	bool first = true;
 
+	text_begin(&t);
 	for (; c && !t.failed; c = py->tree->nodes[c].next, first = false) {
 		if (!first && glue)
 			text_add(&t, glue->s, glue->len);
@@ -421,8 +435,9 @@ static void replace(struct bj_py *py, const struct bj_py_text *s, uint32_t call,
 	const uint32_t to = bj_py_argument(py, call, 1, NULL);
 	const struct bj_py_text *a = from ? bj_py_const(py, from) : NULL;
 	const struct bj_py_text *b = to ? bj_py_const(py, to) : NULL;
-	struct text t = { .n = 0 };
+	struct text t;
 
+	text_begin(&t);
 	if (!a || !a->len || !to)
 		return;
 	for (uint32_t i = 0; i < s->len && !t.failed;) {
@@ -440,8 +455,9 @@ static void replace(struct bj_py *py, const struct bj_py_text *s, uint32_t call,
 static void change_case(struct bj_py *py, const struct bj_py_text *s, char how,
 			struct bj_py_set *set)
 {
-	struct text t = { .n = 0 };
+	struct text t;
 
+	text_begin(&t);
 	for (uint32_t i = 0; i < s->len; i++) {
 		const unsigned char c = (unsigned char)s->s[i];
 		const char out = (char)(how == 'l'   ? tolower(c)
@@ -456,9 +472,10 @@ static void change_case(struct bj_py *py, const struct bj_py_text *s, char how,
 
 static void strip(struct bj_py *py, const struct bj_py_text *s, struct bj_py_set *set)
 {
-	struct text t = { .n = 0 };
+	struct text t;
 	uint32_t from = 0, to = s->len;
 
+	text_begin(&t);
 	while (from < to && isspace((unsigned char)s->s[from]))
 		from++;
 	while (to > from && isspace((unsigned char)s->s[to - 1]))
@@ -597,9 +614,10 @@ static const struct {
 bool bj_py_eval_text_call(struct bj_py *py, uint32_t call, const char *name, struct bj_py_set *set)
 {
 	const uint32_t arg = first_argument(py, call);
-	struct text t = { .n = 0 };
+	struct text t;
 	uint32_t value;
 
+	text_begin(&t);
 	if (!arg)
 		return false;
 	if (!strcmp(name, "builtins.chr") && integer(py, arg, &value)) {
@@ -628,8 +646,9 @@ void bj_py_eval_path(struct bj_py *py, uint32_t call, struct bj_py_set *set)
 {
 	const uint32_t function = bj_node_field(py->tree, call, PYF_FUNCTION);
 	const uint32_t object = function ? bj_node_field(py->tree, function, PYF_OBJECT) : 0;
-	struct text t = { .n = 0 };
+	struct text t;
 
+	text_begin(&t);
 	/* Path.home().joinpath(".ssh") */
 	if (object && bj_py_const(py, object) && !constant(py, object, &t))
 		return;

@@ -108,8 +108,10 @@ static void look_for_heredocs(struct squeeze *s)
 	const char *found = s->text;
 
 	s->lines = s->indents = true;
-	while ((found = memmem(found, s->size - (size_t)(found - s->text), "<<", 2))) {
-		found += 2;
+	while ((found = memchr(found, '<', s->size - (size_t)(found - s->text)))) {
+		if (byte_at(s, (size_t)(++found - s->text)) != '<')
+			continue;
+		found++;
 
 		size_t at = (size_t)(found - s->text);
 

@@ -194,7 +194,7 @@ struct child {
 
 static bool more_nodes(struct flatten *f)
 {
-	const uint32_t room = f->room ? f->room * 2 : 2048;
+	const uint32_t room = f->room * 2;
 	struct bj_node *nodes = realloc(f->nodes, room * sizeof(*nodes));
 
 	if (!nodes)
@@ -384,7 +384,15 @@ static bool flatten_all(struct flatten *f, Subtree root)
 
 bool bj_tree_flatten(const struct TSTree *parsed, const uint32_t *places, struct bj_tree *tree)
 {
-	struct flatten f = { .language = parsed->language, .places = places };
+	/* Few texts have more nodes than that. */
+	struct flatten f = { .language = parsed->language,
+			     .places = places,
+			     .room = 64 + ts_subtree_total_bytes(parsed->root) / 3 };
+
+	f.nodes = malloc(f.room * sizeof(*f.nodes));
+	if (!f.nodes)
+		return false;
+
 	const bool ok = flatten_all(&f, parsed->root);
 
 	free(f.frames);

@@ -136,7 +136,8 @@ enum {
 	SH_LETTER, /* part of a name */
 	SH_DIGIT,  /* the same, but for where a name begins */
 	SH_END,    /* ends a name, and is nothing to the scanner by itself */
-	SH_AFTER,  /* the same where a name ends, but may be something by itself */
+	SH_STOP,   /* the same, and ends a word */
+	SH_AFTER,  /* ends a name, but may be something by itself */
 };
 
 static const uint8_t sh_bytes[256] = {
@@ -148,14 +149,14 @@ static const uint8_t sh_bytes[256] = {
 	['\t'] = SH_AFTER,
 	['\n'] = SH_AFTER,
 	['<'] = SH_AFTER,
-	['>'] = SH_END,
+	['>'] = SH_STOP,
 	['"'] = SH_END,
 	['\''] = SH_END,
-	[')'] = SH_END,
-	['('] = SH_END,
-	[';'] = SH_END,
-	['|'] = SH_END,
-	['&'] = SH_END,
+	[')'] = SH_STOP,
+	['('] = SH_STOP,
+	[';'] = SH_STOP,
+	['|'] = SH_STOP,
+	['&'] = SH_STOP,
 	['.'] = SH_END,
 	[','] = SH_END,
 	['/'] = SH_END,
@@ -192,14 +193,21 @@ static inline bool quick_bash_is_idle(const struct quick *q, const bool *valid)
 	    valid[EXPANSION_WORD] || valid[EXTGLOB_PATTERN] || valid[DOUBLE_HASH] ||
 	    valid[SYM_HASH] || valid[ERROR_RECOVERY])
 		return false;
-	if (valid[CONCAT] && (valid[CLOSING_BRACE] || at >= q->size || q->text[at] != ' '))
+	if (at >= q->size)
+		return false;
+
+	uint8_t byte = sh_bytes[(unsigned char)q->text[at]];
+
+	/* A part of the word before would be one. */
+	if (valid[CONCAT] && (valid[CLOSING_BRACE] || (byte != SH_STOP && q->text[at] != ' ')))
 		return false;
 	while (at < q->size && (q->text[at] == ' ' || q->text[at] == '\t'))
 		at++;
 	if (at >= q->size)
 		return false;
-	if (sh_bytes[(unsigned char)q->text[at]] != SH_LETTER)
-		return sh_bytes[(unsigned char)q->text[at]] == SH_END;
+	byte = sh_bytes[(unsigned char)q->text[at]];
+	if (byte != SH_LETTER)
+		return byte == SH_END || byte == SH_STOP;
 	while (at < q->size && (sh_bytes[(unsigned char)q->text[at]] == SH_LETTER ||
 				sh_bytes[(unsigned char)q->text[at]] == SH_DIGIT))
 		at++;

@@ -13,19 +13,16 @@ static enum role role_of(const char *name)
 		const char *name;
 		enum role role;
 	} roles[] = {
-		{ "sh", SHELL },          { "bash", SHELL },
-		{ "dash", SHELL },        { "zsh", SHELL },
-		{ "ksh", SHELL },         { "ash", SHELL },
-		{ "mksh", SHELL },        { "su", SHELL },
-		{ "python", PYTHON },     { "python2", PYTHON },
-		{ "python3", PYTHON },    { "pypy", PYTHON },
-		{ "pypy3", PYTHON },      { "eval", EVAL },
-		{ "source", SOURCE },     { ".", SOURCE },
-		{ "env", ENV },           { "trap", TRAP },
-		{ "alias", ALIAS },       { "script", WITH_C },
-		{ "flock", WITH_C },      { "runuser", WITH_C },
-		{ "sg", WITH_C },         { "ssh", REMOTE },
-		{ "mapfile", CALLBACK },  { "readarray", CALLBACK },
+		{ "sh", SHELL },          { "bash", SHELL },       { "dash", SHELL },
+		{ "zsh", SHELL },         { "ksh", SHELL },        { "ash", SHELL },
+		{ "mksh", SHELL },        { "su", SHELL },         { "python", PYTHON },
+		{ "python2", PYTHON },    { "python3", PYTHON },   { "pypy", PYTHON },
+		{ "pypy3", PYTHON },      { "eval", EVAL },        { "source", SOURCE },
+		{ ".", SOURCE },          { "env", ENV },          { "trap", TRAP },
+		{ "alias", ALIAS },       { "script", WITH_C },    { "flock", WITH_C },
+		{ "runuser", WITH_C },    { "sg", WITH_C },        { "ssh", REMOTE },
+		{ "docker", REMOTE },     { "podman", REMOTE },    { "kubectl", REMOTE },
+		{ "oc", REMOTE },         { "mapfile", CALLBACK }, { "readarray", CALLBACK },
 		{ "complete", CALLBACK },
 	};
 
@@ -308,7 +305,7 @@ static int check_alias(const struct bj_sh_pass *p, const struct bj_sh_command *c
 	return value ? check_text(p, BJ_LANG_BASH, value + 1, strlen(value + 1), c->node, err) : 0;
 }
 
-/* ssh host 'rm -rf /': another machine runs it. */
+/* ssh host 'rm -rf /', kubectl exec x -- sh -c 'rm -rf /': another machine runs it. */
 static int check_remote(const struct bj_sh_pass *p, const struct bj_sh_command *c,
 			struct bj_err *err)
 {

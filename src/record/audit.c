@@ -212,6 +212,15 @@ static int settle_log(struct bj_audit *a, struct bj_err *err)
 	return adopt(a, tail.data + n, tail.size - n, err);
 }
 
+static bool is_empty(const struct bj_audit *a, unsigned int number)
+{
+	char name[BJ_AUDIT_NAME];
+	struct stat st;
+
+	bj_audit_file_name(number, name);
+	return fstatat(a->dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && st.st_size == 0;
+}
+
 static int settle(struct bj_audit *a, struct bj_err *err)
 {
 	char page[BJ_AUDIT_PAGE] = { 0 };
@@ -232,6 +241,9 @@ static int settle(struct bj_audit *a, struct bj_err *err)
 
 		const int r = begin_anew(a, "the head is missing", err);
 
+		/* Whoever was first may have failed between its file and its head. */
+		if (r == 0 && a->head.file == 2 && is_empty(a, 1))
+			a->head.file = 1;
 		if (r == 0 && a->head.file == 1)
 			a->broken = NULL;
 		return r;
@@ -250,13 +262,21 @@ static int settle(struct bj_audit *a, struct bj_err *err)
 
 /* --- appending -------------------------------------------------------------------------------- */
 
+/* The head as it was before: there may have been none. */
+static int restore_page(const struct bj_audit *a)
+{
+	if (a->page[0])
+		return write_page(a, a->page);
+	return ftruncate(a->head_fd, 0) < 0 ? -errno : 0;
+}
+
 /* Take a line back that could not be written: the head as it was, no piece of the line. False: the
  * head in its file, @page, still holds the line, so whoever comes next writes it. */
 static bool take_back(struct bj_audit *a, const struct bj_audit_head *next, const char *page)
 {
 	char now[BJ_AUDIT_PAGE];
 
-	if (write_page(a, a->page) == 0 && ftruncate(a->log, (off_t)next->offset) < 0)
+	if (restore_page(a) == 0 && ftruncate(a->log, (off_t)next->offset) < 0)
 		bj_log(BJ_LOG_DEBUG, "a piece of a line stays in the audit log");
 	a->settled = false;
 	return pread(a->head_fd, now, sizeof(now), 0) != sizeof(now) ||

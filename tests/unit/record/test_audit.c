@@ -602,6 +602,20 @@ static void test_failing(void **state)
 	bj_audit_close(a);
 }
 
+/* So does the first line of all, of which nothing may stay: no head is not a head of nothing. */
+static void test_failing_first(void **state)
+{
+	struct fixture *f = *state;
+	struct bj_audit *a = NULL;
+	struct bj_err err = { 0 };
+
+	failing_writes = 2;
+	assert_int_equal(bj_audit_open(&f->settings, f->dir, false, &a, &err), -BJ_E_SYSTEM);
+	assert_int_equal(failing_writes, 0);
+	fill(f, 2);
+	expect_fine(f, 2);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -612,7 +626,7 @@ int main(void)
 		TEST(test_replaced), TEST(test_gone),          TEST(test_rotation),
 		TEST(test_long),     TEST(test_no_words),      TEST(test_off),
 		TEST(test_crowd),    TEST(test_killed),        TEST(test_full),
-		TEST(test_failing),
+		TEST(test_failing),  TEST(test_failing_first),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -14,7 +14,7 @@
 
 static bool is_host(const char *image)
 {
-	return !image || strcmp(image, "host") == 0;
+	return !image || strcmp(image, BJ_PIN_HOST) == 0;
 }
 
 const char *bj_pin_at(const struct bj_settings *s, size_t place)
@@ -160,7 +160,7 @@ int bj_pin_place(const struct bj_settings *s, const char *text, struct bj_err *e
 		const char *have = bj_pin_at(s, i);
 
 		older = older || (have && is_older(text, have));
-		if (!names(text, have ? have : "host"))
+		if (!names(text, have ? have : BJ_PIN_HOST))
 			continue;
 		if (i > 0 && have && !strstr(have, "sha256:"))
 			return bj_err_set(err, BJ_E_NOT_FOUND, 0, "there is no image %.60s now",

@@ -5,6 +5,9 @@
 
 /* The image of the native jar, found and pinned. */
 
+/* What the host's own files are called among images. */
+#define BJ_PIN_HOST "host"
+
 /* The settings know several images by their place: 0 is the setting image, the others are those of
  * images.allow in their order. */
 

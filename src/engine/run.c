@@ -521,6 +521,11 @@ static int complete(const struct belljar *bj, struct bj_spec *spec, struct bj_er
 	if (place < 0)
 		return place;
 	spec->image_place = (unsigned char)place;
+	/* In full, with the digest, also when nobody asked for one: what is decided about this run
+	 * is decided about these bytes. */
+	spec->image = bj_pin_at(bj->settings, (size_t)place);
+	if (!spec->image)
+		spec->image = BJ_PIN_HOST;
 
 	const uint64_t clamped = bj_settings_clamp_timeout(bj->settings, spec->limits.timeout_ms);
 

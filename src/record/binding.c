@@ -35,21 +35,41 @@ static void add_list(crypto_generichash_state *h, const char *const *list)
 		add_text(h, list[i]);
 }
 
-/* What a file holds can be read again and again; a pipe cannot, and stands for itself. */
-static void add_stdin(crypto_generichash_state *h, int fd)
+/* A hash of its own, so that no content looks like what comes after it. What cannot be read is like
+ * nothing else: no decision holds for it. */
+static void add_file(crypto_generichash_state *h, int fd)
 {
-	struct stat st;
+	unsigned char hash[32];
+	crypto_generichash_state own;
 	char block[4096];
 	off_t at = 0;
 	ssize_t n;
 
-	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
-		add_text(h, fd < 0 ? "none" : "stream");
-		return;
-	}
+	crypto_generichash_init(&own, NULL, 0, sizeof(hash));
 	while ((n = pread(fd, block, sizeof(block), at)) > 0) {
-		add(h, block, (size_t)n);
+		crypto_generichash_update(&own, (const unsigned char *)block, (size_t)n);
 		at += n;
+	}
+	crypto_generichash_final(&own, hash, sizeof(hash));
+	if (n < 0)
+		randombytes_buf(hash, sizeof(hash));
+	add(h, hash, sizeof(hash));
+}
+
+/* What a file holds can be read again and again. Of a pipe nobody knows what will come: a decision
+ * about it holds for the run that asked, and for no other. */
+static void add_stdin(crypto_generichash_state *h, const struct bj_spec *spec)
+{
+	struct stat st;
+
+	if (spec->stdin_fd < 0) {
+		add_text(h, "none");
+	} else if (fstat(spec->stdin_fd, &st) == 0 && S_ISREG(st.st_mode)) {
+		add_text(h, "file");
+		add_file(h, spec->stdin_fd);
+	} else {
+		add_text(h, "stream");
+		add_text(h, spec->id);
 	}
 }
 
@@ -67,6 +87,7 @@ static void add_numbers(crypto_generichash_state *h, const struct bj_spec *spec)
 
 void bj_record_binding(const struct bj_spec *spec, char ret[65])
 {
+	const uint64_t n_inputs = spec->n_inputs;
 	unsigned char hash[32];
 	crypto_generichash_state h;
 
@@ -75,11 +96,12 @@ void bj_record_binding(const struct bj_spec *spec, char ret[65])
 	add_numbers(&h, spec);
 	add_list(&h, spec->args);
 	add_list(&h, spec->env);
+	add(&h, &n_inputs, sizeof(n_inputs));
 	for (size_t i = 0; i < spec->n_inputs; i++) {
 		add_text(&h, spec->inputs[i].name);
 		add(&h, spec->inputs[i].data, spec->inputs[i].size);
 	}
-	add_stdin(&h, spec->stdin_fd);
+	add_stdin(&h, spec);
 	add_text(&h, spec->image);
 	add(&h, spec->seccomp, spec->seccomp_size);
 	crypto_generichash_final(&h, hash, sizeof(hash));

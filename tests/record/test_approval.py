@@ -319,11 +319,11 @@ def test_own_run_without_a_terminal_says_how(place):
     assert place.cli("run", "--config", config, script).returncode == 126
 
 
-def at_terminal(place, config, script, answer):
+def at_terminal(place, config, script, answer, *words):
     """`belljar run` with a terminal of its own, and what the person there sees and types."""
     pid, fd = pty.fork()
     if pid == 0:
-        os.execve(BELLJAR, [BELLJAR, "run", "--config", str(config), str(script)], place.env)
+        os.execve(BELLJAR, [BELLJAR, "run", "--config", str(config), *words, str(script)], place.env)
     seen = b""
     while b"Run it?" not in seen:
         seen += os.read(fd, 4096)
@@ -350,6 +350,23 @@ def test_own_run_asks_in_place(place):
     assert "\x1b[2J" not in seen
     row = place.history()[0]
     assert (row["cause"], row["approval"]) == ("denied", "denied")
+
+
+def test_a_decision_about_a_stream_is_good_once(place):
+    """APPROVE: nobody knows what comes out of a pipe, so who said yes to one said it about that run."""
+    config, pipe = place.top / "c.yaml", place.top / "pipe"
+    config.write_text(ASK_OWN)
+    os.mkfifo(pipe)
+    end = os.open(pipe, os.O_RDWR)
+    script = place.script("print('read:', input())")
+    os.write(end, b"good\n")
+    status, seen = at_terminal(place, config, script, b"y", "--stdin", str(pipe))
+    assert status == 0 and "read: good" in seen
+    os.write(end, b"evil\n")
+    done = place.cli("run", "--config", config, "--stdin", pipe, script)
+    os.close(end)
+    assert "read: evil" not in done.stdout and done.returncode != 0, done
+    assert "give a file" in done.stderr
 
 
 def test_without_records_nobody_can_be_asked(place):

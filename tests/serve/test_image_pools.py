@@ -178,6 +178,24 @@ def test_what_is_held_means_these_bytes(serve, store):
     assert (seen["cause"], seen["success"], seen["exit_code"]) == ("infrastructure", False, None)
 
 
+def test_what_is_decided_means_the_bytes_of_the_setting(serve, store):
+    """APPROVE: also where no image is asked for, a decision holds for the bytes that were there, waiting or not."""
+    agent = {"Belljar-Agent": "tester"}
+    store.make("one:1", "old")
+    config = settings(store).replace("check: {policy: off}\n", "image: one:1\n").replace(", allow: []", "")
+    service = serve(config=config).ready()
+    decided, waiting = (service.run(WHO + end, headers=agent).json["id"] for end in ("", "#"))
+    assert service.ask("POST", f"/v1/executions/{decided}/approve").status == 200
+    assert service.ended(decided)["result"]["stdout"] == "old\n"
+    assert service.run(WHO, headers=agent).json["stdout"] == "old\n", "the very same run"
+    store.make("one:1", "new")
+    wait_until(lambda: service.run(WHO).json["stdout"] == "new\n")
+    assert service.run(WHO, headers=agent).status == 202, "the same script over other bytes is another run"
+    assert service.ask("POST", f"/v1/executions/{waiting}/approve").status == 200
+    seen = service.ended(waiting)
+    assert (seen["cause"], seen["success"], seen["exit_code"]) == ("infrastructure", False, None)
+
+
 def test_without_the_native_jar_there_is_no_store(serve, tmp_path):
     """DS-CFG: a service that can show no image neither makes a place for them nor runs in one."""
     folder = tmp_path / "none"

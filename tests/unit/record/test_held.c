@@ -87,6 +87,44 @@ static void every_part_is_bound(void **state)
 	}
 }
 
+static void standard_input_is_bound(void **state)
+{
+	static const char *const texts[] = { "", "none", "file", "stream", "x" };
+	const struct bj_input named[] = { { "file", "", 0 } };
+	char hashes[8][65];
+	int ends[2], n = 0;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		const int in = bj_fd_memfile("in", texts[i], strlen(texts[i]));
+		const struct bj_spec spec = make_spec(in);
+
+		bj_record_binding(&spec, hashes[n++]);
+		close(in);
+	}
+
+	struct bj_spec spec = make_spec(-1);
+
+	bj_record_binding(&spec, hashes[n++]);
+	spec.inputs = named;
+	spec.n_inputs = 1;
+	bj_record_binding(&spec, hashes[n++]);
+	assert_int_equal(pipe(ends), 0);
+	spec = make_spec(ends[0]);
+	bj_record_binding(&spec, hashes[n++]);
+	for (int i = 0; i < n; i++)
+		for (int j = 0; j < i; j++)
+			assert_string_not_equal(hashes[i], hashes[j]);
+	/* Of a stream nobody knows what comes: the next run is another one. */
+	bj_record_binding(&spec, hashes[0]);
+	assert_string_equal(hashes[0], hashes[n - 1]);
+	spec.id[0]++;
+	bj_record_binding(&spec, hashes[0]);
+	assert_string_not_equal(hashes[0], hashes[n - 1]);
+	close(ends[0]);
+	close(ends[1]);
+}
+
 static void what_is_broken_or_cannot_wait(void **state)
 {
 	static const char *const bad[] = {
@@ -116,6 +154,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(there_and_back),
 		cmocka_unit_test(every_part_is_bound),
+		cmocka_unit_test(standard_input_is_bound),
 		cmocka_unit_test(what_is_broken_or_cannot_wait),
 	};
 

@@ -157,7 +157,8 @@ struct filling {
 	uint64_t room; /* bytes that may still be written */
 	uint64_t bytes;
 	bool cut;
-	int failed; /* errno of the first failure */
+	unsigned int renamed; /* files that were given another name */
+	int failed;           /* errno of the first failure */
 };
 
 static void fail(struct filling *f, int errnum)
@@ -280,6 +281,40 @@ static void mask_file(struct filling *f, int dir, const char *name)
 		fail(f, errno);
 }
 
+/* A name can tell as much as what is in the file. Of two that look alike without their secrets one
+ * gets a number instead. */
+static void mask_name(struct filling *f, int dir, const char *name)
+{
+	AUTO_FREE char *masked = bj_record_mask(f->rec, name, strlen(name));
+	char numbered[32];
+	int r;
+
+	if (!masked) {
+		fail(f, ENOMEM);
+		return;
+	}
+	if (strcmp(masked, name) == 0)
+		return;
+	r = renameat2(dir, name, dir, masked, RENAME_NOREPLACE);
+	while (r < 0 && errno == EEXIST) {
+		snprintf(numbered, sizeof(numbered), "masked-%u", ++f->renamed);
+		r = renameat2(dir, name, dir, numbered, RENAME_NOREPLACE);
+	}
+	if (r < 0)
+		fail(f, errno);
+}
+
+static void mask_names(struct filling *f)
+{
+	const int top = open_dir(f->dir, "files");
+	AUTO_DIR DIR *d = top < 0 ? NULL : fdopendir(top);
+	const struct dirent *e;
+
+	while (d && (e = readdir(d)))
+		if (e->d_type == DT_REG)
+			mask_name(f, dirfd(d), e->d_name);
+}
+
 static size_t mask_files(struct filling *f)
 {
 	const int top = open_dir(f->dir, "files");
@@ -348,6 +383,7 @@ static int fill(const struct bj_record *rec, int top, const struct bj_spec *spec
 
 	if (dir >= 0) {
 		flock(dir, LOCK_SH | LOCK_NB); /* where that fails, nobody sweeps it either */
+		mask_names(&f);
 		mask_files(&f);
 		if (code)
 			put_masked(&f, "script", spec->script, spec->script_size);

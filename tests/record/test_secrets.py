@@ -38,6 +38,8 @@ print(v, file=sys.stderr)
 print("x" * 25000 + v + "y" * 25000)
 open("out/text.txt", "w").write("plain " + v)
 open("out/%s.bin", "wb").write(bytes(range(256)) + v.encode() + bytes(range(256)))
+open("out/" + v, "w").write("one")
+open("out/" + v + ".txt", "w").write("two")
 sys.stdout.flush()
 raise ValueError(v)
 """
@@ -58,6 +60,7 @@ def look_everywhere(place, extra=()):
     for where, data in texts:
         for name, secret in SECRETS.items():
             assert secret.encode() not in data, (name, where)
+            assert secret not in str(where), (name, "is in the name of a file")
             # Nor a part of it that would do.
             assert secret[:-4].encode() not in data and secret[4:].encode() not in data, (name, where)
 
@@ -196,3 +199,12 @@ def test_names_and_agents(keeper):
     keeper.run("print(1)", name=name)
     os.unlink(keeper.top / name)
     look_everywhere(keeper, [("log", service.said()), ("audit", service.ask("GET", "/v1/audit").body)])
+
+
+def test_names_that_look_alike_without_their_secrets_stay_apart(place):
+    """VALD-03: a file is not lost because its name told a secret."""
+    found = place.json("import os\nt = os.environ['TOKEN']\nfor n in (t, t[:-1] + 'x', t[:-1] + 'y', 'masked-1'):\n"
+                       "    open('out/' + n, 'w').write(n[-1])\n", "--env", "TOKEN=" + SECRETS["github"], env=KEEP_ALL)
+    files = {where.name: data for where, data in place.all_bytes().items() if where.parent.name == "files"}
+    assert found["success"] and len(files) == 4 and files["masked-1"] == b"1"
+    assert not any("ghp_x" in name for name in files), files

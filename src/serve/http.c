@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/log.h"
+#include "record/tenant.h"
 #include "serve/auth.h"
 #include "serve/page.h"
 #include "serve/problem.h"
@@ -26,7 +27,9 @@ struct bj_conn {
 	struct bj_door *door;
 	int socket; /* borrowed from the library */
 	bool allowed;
-	uid_t peer;             /* over a Unix socket */
+	uid_t peer; /* over a Unix socket */
+	/* Whose requests it brings. Its thread writes it, with the lock. */
+	char tenant[BJ_TENANT_NAME];
 	atomic_ullong deadline; /* monotonic ns; 0: we are busy, not the client */
 	struct bj_hangup *hangup;
 	struct bj_conn *prev, *next;
@@ -279,6 +282,26 @@ static bool is_public(const char *method, const char *path)
 	return strcmp(path, "/healthz") == 0 || (strcmp(method, "GET") == 0 && bj_page_has(path));
 }
 
+/* Note whose connection this is. False: the tenant has so many that it would keep others out. */
+static bool has_place(struct bj_conn *conn, const char *tenant)
+{
+	struct bj_http *http = conn->door->http;
+	unsigned int n = 0;
+
+	if (strcmp(conn->tenant, tenant) == 0)
+		return true;
+	pthread_mutex_lock(&http->lock);
+
+	const unsigned int most = http->max_connections - http->max_connections / 4;
+
+	for (const struct bj_conn *c = http->conns; tenant[0] && c; c = c->next)
+		n += c->door == conn->door && strcmp(c->tenant, tenant) == 0;
+	if (n < most)
+		snprintf(conn->tenant, sizeof(conn->tenant), "%s", tenant);
+	pthread_mutex_unlock(&http->lock);
+	return n < most;
+}
+
 /* Before a byte of the body is read. False, and the answer is made, when it may not go on. */
 static bool may_go_on(struct bj_conn *conn, struct lookup *l, const char *method, const char *path,
 		      struct bj_caller *caller, struct bj_answer *answer)
@@ -294,6 +317,12 @@ static bool may_go_on(struct bj_conn *conn, struct lookup *l, const char *method
 	}
 	if (!is_public(method, path) && identify(conn, l, method, caller, &err) < 0) {
 		bj_problem_answer(answer, BJ_PROBLEM_UNAUTHORIZED, "%s", err.msg);
+		return false;
+	}
+	if (!has_place(conn, caller->tenant)) {
+		bj_problem_answer(answer, BJ_PROBLEM_UNAVAILABLE,
+				  "this tenant has three quarters of all connections; close some");
+		bj_answer_header(answer, "Connection", "close");
 		return false;
 	}
 	if (length && strtoull(length, NULL, 10) > http->max_body) {

@@ -11,6 +11,13 @@
 
 enum { ID = 33, OWNER = 128, STREAMS = 8, BUCKETS = 1024 };
 
+/* What one tenant has. */
+struct group {
+	char tenant[OWNER];
+	unsigned int n;
+	struct group *next;
+};
+
 struct bj_mcp_client {
 	struct bj_mcp_sessions *all;
 	char id[ID];
@@ -21,6 +28,7 @@ struct bj_mcp_client {
 	unsigned int refs;
 	bool ended;
 	uint64_t used_ns;
+	struct group *group;
 	struct bj_mcp_client *newer, *older; /* by last use */
 	struct bj_mcp_client *in_bucket;
 	struct bj_mcp_stream *streams[STREAMS]; /* oldest first; NULL: no more */
@@ -34,6 +42,7 @@ struct bj_mcp_sessions {
 	uint32_t max;
 	uint64_t idle_ns, keep;
 	unsigned int n;
+	struct group *groups;
 	struct bj_mcp_client *newest, *oldest;
 	struct bj_mcp_client *buckets[BUCKETS];
 };
@@ -80,6 +89,36 @@ static struct bj_mcp_client **bucket(struct bj_mcp_sessions *all, const char *id
 	return &all->buckets[hash % BUCKETS];
 }
 
+static struct group *join_group(struct bj_mcp_sessions *all, const char *tenant)
+{
+	struct group *g = all->groups;
+
+	while (g && strcmp(g->tenant, tenant) != 0)
+		g = g->next;
+	if (!g) {
+		g = calloc(1, sizeof(*g));
+		if (!g)
+			return NULL;
+		snprintf(g->tenant, sizeof(g->tenant), "%s", tenant);
+		g->next = all->groups;
+		all->groups = g;
+	}
+	g->n++;
+	return g;
+}
+
+static void leave_group(struct bj_mcp_sessions *all, struct group *g)
+{
+	struct group **at = &all->groups;
+
+	if (!g || --g->n > 0)
+		return;
+	while (*at != g)
+		at = &(*at)->next;
+	*at = g->next;
+	free(g);
+}
+
 static void unlink_age(struct bj_mcp_client *c)
 {
 	*(c->newer ? &c->newer->older : &c->all->newest) = c->older;
@@ -117,6 +156,7 @@ static void forget(struct bj_mcp_client *c)
 		at = &(*at)->in_bucket;
 	*at = c->in_bucket;
 	unlink_age(c);
+	leave_group(c->all, BJ_TAKE_PTR(c->group));
 	c->all->n--;
 	c->ended = true;
 	bj_mcp_session_end(c->session);
@@ -131,24 +171,37 @@ static bool is_idle(const struct bj_mcp_client *c)
 	return c->refs == 0 && !bj_mcp_session_busy(c->session);
 }
 
-/* Forget those that were idle too long, and with @room the oldest idle one if the list is full. */
-static void make_room(struct bj_mcp_sessions *all, bool room)
+/* Forget those that were idle too long. */
+static void forget_old(struct bj_mcp_sessions *all)
 {
 	const uint64_t now = bj_clock_now();
 	struct bj_mcp_client *c = all->oldest;
 
-	while (c) {
+	while (c && c->used_ns + all->idle_ns < now) {
 		struct bj_mcp_client *next = c->newer;
-		const bool old = c->used_ns + all->idle_ns < now;
 
-		if (!old && !(room && all->n >= all->max))
-			return;
 		if (is_idle(c)) {
 			forget(c);
 			free_client(c);
 		}
 		c = next;
 	}
+}
+
+/* If the list is full, forget one that is idle, the oldest of the tenant that has most: nobody ends
+ * the sessions of others by beginning many. */
+static void make_room(struct bj_mcp_sessions *all)
+{
+	struct bj_mcp_client *best = NULL;
+
+	forget_old(all);
+	for (struct bj_mcp_client *c = all->oldest; all->n >= all->max && c; c = c->newer)
+		if ((!best || c->group->n > best->group->n) && is_idle(c))
+			best = c;
+	if (!best)
+		return;
+	forget(best);
+	free_client(best);
 }
 
 /* --- clients ---------------------------------------------------------------------------------- */
@@ -184,9 +237,11 @@ struct bj_mcp_client *bj_mcp_sessions_add(struct bj_mcp_sessions *all, const cha
 	if (!c)
 		return NULL;
 	pthread_mutex_lock(&all->lock);
-	make_room(all, true);
+	/* Who comes counts already. */
+	c->group = join_group(all, c->tenant);
+	make_room(all);
 
-	const bool full = all->n >= all->max;
+	const bool full = all->n >= all->max || !c->group;
 
 	if (!full) {
 		struct bj_mcp_client **at = bucket(all, c->id);
@@ -195,6 +250,8 @@ struct bj_mcp_client *bj_mcp_sessions_add(struct bj_mcp_sessions *all, const cha
 		*at = c;
 		link_newest(c);
 		all->n++;
+	} else {
+		leave_group(all, BJ_TAKE_PTR(c->group));
 	}
 	pthread_mutex_unlock(&all->lock);
 	if (full) {
@@ -208,7 +265,7 @@ struct bj_mcp_client *bj_mcp_sessions_find(struct bj_mcp_sessions *all, const ch
 					   const char *owner, const char *tenant)
 {
 	pthread_mutex_lock(&all->lock);
-	make_room(all, false);
+	forget_old(all);
 
 	struct bj_mcp_client *c = *bucket(all, id);
 

@@ -24,7 +24,8 @@ enum { SESSIONS = 64, TOKEN_BYTES = 32, TOKEN_TEXT = 44, HASH = 32 };
 struct session {
 	unsigned char hash[HASH];
 	char key[BJ_KEY_MAX]; /* "": the place is free */
-	uint64_t until;       /* monotonic ns */
+	char tenant[BJ_TENANT_NAME];
+	uint64_t until; /* monotonic ns */
 };
 
 struct bj_sessions {
@@ -73,14 +74,37 @@ static struct session *find(struct bj_sessions *s, const char *token)
 	return NULL;
 }
 
-/* A free place, or that of the session that would end first. With the lock. */
-static struct session *take_place(struct bj_sessions *s)
+/* How many sessions @tenant has. With the lock. */
+static size_t count(const struct bj_sessions *s, const char *tenant)
 {
-	struct session *best = &s->sessions[0];
+	size_t n = 0;
 
-	for (size_t i = 0; i < SESSIONS && best->key[0]; i++)
-		if (!s->sessions[i].key[0] || s->sessions[i].until < best->until)
-			best = &s->sessions[i];
+	for (size_t i = 0; i < SESSIONS; i++)
+		n += s->sessions[i].key[0] && strcmp(s->sessions[i].tenant, tenant) == 0;
+	return n;
+}
+
+/* A free place for @tenant, or that of the session that would end first among those of the tenant
+ * that has most: nobody logs others out by logging in often. With the lock. */
+static struct session *take_place(struct bj_sessions *s, const char *tenant)
+{
+	const uint64_t now = bj_clock_now();
+	struct session *best = NULL;
+	size_t most = 0;
+
+	for (size_t i = 0; i < SESSIONS; i++) {
+		struct session *one = &s->sessions[i];
+
+		if (!one->key[0] || one->until <= now)
+			return one;
+
+		const size_t n = count(s, one->tenant) + (strcmp(one->tenant, tenant) == 0);
+
+		if (!best || n > most || (n == most && one->until < best->until)) {
+			best = one;
+			most = n;
+		}
+	}
 	return best;
 }
 
@@ -206,6 +230,7 @@ void bj_sessions_get(struct bj_sessions *s, const struct bj_request *req, struct
 
 void bj_sessions_open(struct bj_sessions *s, const struct bj_request *req, struct bj_answer *answer)
 {
+	const char *tenant = req->caller ? req->caller->tenant : "";
 	unsigned char random[TOKEN_BYTES];
 	char token[TOKEN_TEXT], key[BJ_KEY_MAX];
 
@@ -220,10 +245,11 @@ void bj_sessions_open(struct bj_sessions *s, const struct bj_request *req, struc
 			  sodium_base64_VARIANT_URLSAFE_NO_PADDING);
 	pthread_mutex_lock(&s->lock);
 
-	struct session *one = take_place(s);
+	struct session *one = take_place(s, tenant);
 
 	hash_token(token, one->hash);
 	memcpy(one->key, key, sizeof(key));
+	snprintf(one->tenant, sizeof(one->tenant), "%s", tenant);
 	one->until = bj_clock_now() + LIFE_SECONDS * SECONDS_IN_NS;
 	pthread_mutex_unlock(&s->lock);
 	answer_state(req, true, answer);

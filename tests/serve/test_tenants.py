@@ -280,6 +280,76 @@ def test_fair_shares(office):
         assert abs(done[name] - mean) <= 0.2 * mean, done
 
 
+def test_no_tenant_ends_sessions_of_others(tmp_path):
+    """TENANT: MCP sessions are bounded for all; who begins many makes room with his own."""
+    from serving import Service
+    port = free_port()
+    tmp_path.chmod(0o755)
+    service = Service(config=CONFIG % (tmp_path, port) + "mcp: {sessions: 6}\n").ready()
+    office = Office(service, port)
+
+    def mcp(key, method, session=None, **params):
+        head = {"Authorization": f"Bearer {key}", "Content-Type": "application/json",
+                "Accept": "application/json, text/event-stream", **({"Mcp-Session-Id": session} if session else {})}
+        conn = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+        conn.request("POST", "/mcp", json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}), head)
+        answer = conn.getresponse()
+        answer.read()
+        conn.close()
+        return answer
+
+    def begin(key):
+        answer = mcp(key, "initialize", protocolVersion="2025-06-18", capabilities={},
+                     clientInfo={"name": "test", "version": "0"})
+        assert answer.status == 200
+        return answer.headers["Mcp-Session-Id"]
+
+    for name in ("quiet", "loud"):
+        office.cli("tenant", "add", name)
+    quiet, loud = office.key("quiet"), office.key("loud")
+    mine = [begin(quiet), begin(quiet)]
+    operators = begin(MASTER)
+    last = [begin(loud) for _ in range(20)][-1]
+    assert [mcp(quiet, "ping", session).status for session in mine] == [200, 200]
+    assert mcp(MASTER, "ping", operators).status == 200
+    assert mcp(loud, "ping", last).status == 200
+    service.stop()
+
+
+def test_no_tenant_takes_all_connections(tmp_path):
+    """TENANT: who holds most of the connections is refused more of them; the others get in."""
+    from serving import Service
+    port = free_port()
+    tmp_path.chmod(0o755)
+    config = (CONFIG % (tmp_path, port)).replace("concurrency: 4", "concurrency: 4, max_connections: 8")
+    service = Service(config=config).ready()
+    office = Office(service, port)
+    for name in ("quiet", "loud"):
+        office.cli("tenant", "add", name)
+    quiet, loud = office.key("quiet"), office.key("loud")
+    run = office.run(loud, "sleep 60", "bash", headers={"Prefer": "respond-async"}).json["id"]
+    held, statuses = [], []
+    for _ in range(8):
+        conn = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+        conn.request("GET", f"/v1/executions/{run}/events", headers={"Authorization": f"Bearer {loud}"})
+        try:
+            answer = conn.getresponse()
+        except OSError as e:
+            statuses.append(repr(e))
+            continue
+        statuses.append(answer.status)
+        held.append((conn, answer))
+        if answer.status != 200:
+            answer.read()
+    assert statuses == [200] * 6 + [503] * 2
+    assert held[-1][1].headers["Connection"].lower() == "close"
+    assert office.run(quiet).status == 200
+    assert office.ask("DELETE", f"/v1/executions/{run}", MASTER).status == 200
+    for conn, _ in held:
+        conn.close()
+    service.stop()
+
+
 def test_no_refusal_goes_unsaid(office):
     """AUDIT: a flood has few lines and hides nothing: those without a line are counted, each kind by itself."""
     office.cli("tenant", "add", "flood", "runs_per_minute=1")

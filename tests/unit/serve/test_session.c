@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "base/cleanup.h"
+#include "record/tenant.h"
 #include "serve/page.h"
 #include "serve/session.h"
 
@@ -36,13 +37,16 @@ static struct bj_request request(const char *method, struct headers *headers)
 	};
 }
 
-/* Open a session and write its cookie, as a browser would send it, to @cookie. */
-static void open_session(struct bj_sessions *s, const char *key, char cookie[128])
+/* Open a session of @tenant and write its cookie, as a browser would send it, to @cookie. */
+static void open_of(struct bj_sessions *s, const char *tenant, const char *key, char cookie[128])
 {
 	struct headers with_key[] = { { "X-API-Key", key }, { 0 } };
-	const struct bj_request req = request("POST", with_key);
+	struct bj_request req = request("POST", with_key);
+	struct bj_caller caller = { .roles = BJ_ROLE_ALL };
 	struct bj_answer answer = { 0 };
 
+	snprintf(caller.tenant, sizeof(caller.tenant), "%s", tenant);
+	req.caller = &caller;
 	bj_sessions_open(s, &req, &answer);
 	assert_int_equal(answer.status, 200);
 	for (size_t i = 0; i < answer.n_headers; i++)
@@ -51,6 +55,11 @@ static void open_session(struct bj_sessions *s, const char *key, char cookie[128
 				 (int)strcspn(answer.headers[i].value, ";"),
 				 answer.headers[i].value);
 	bj_answer_done(&answer);
+}
+
+static void open_session(struct bj_sessions *s, const char *key, char cookie[128])
+{
+	open_of(s, "", key, cookie);
 }
 
 static int set_up(void **state)
@@ -184,6 +193,26 @@ static void floods_push_out_the_oldest(void **state)
 	assert_true(bj_sessions_key(*state, &req, key));
 }
 
+/* A flood of one tenant pushes out its own, however many others there are. */
+static void floods_push_out_nobody_else(void **state)
+{
+	char few[3][128], last[128], key[BJ_KEY_MAX];
+	struct headers h[] = { { "Cookie", NULL }, { 0 } };
+	const struct bj_request req = request("GET", h);
+
+	open_of(*state, "", "operator", few[0]);
+	open_of(*state, "acme", "first", few[1]);
+	open_of(*state, "acme", "second", few[2]);
+	for (int i = 0; i < 1000; i++)
+		open_of(*state, "flood", "more", last);
+	for (int i = 0; i < 3; i++) {
+		h[0].value = few[i];
+		assert_true(bj_sessions_key(*state, &req, key));
+	}
+	h[0].value = last;
+	assert_true(bj_sessions_key(*state, &req, key));
+}
+
 static void broken_cookies_are_none(void **state)
 {
 	static const char *const bad[] = {
@@ -242,6 +271,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(other_sites_get_nothing, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(close_ends_it, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(floods_push_out_the_oldest, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(floods_push_out_nobody_else, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(broken_cookies_are_none, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(tls_before_us_makes_it_secure, set_up, tear_down),
 		cmocka_unit_test(the_page_has_its_files_only),

@@ -47,9 +47,10 @@ bool bj_mcp_state_read(struct bj_mcp_call *call, const char *about, const char *
 
 	if (sscanf(text, "%63[0-9a-zA-Z_-].%" SCNu64 ".%64[0-9a-f]%c", word, &until, given,
 		   &rest) == 3 &&
-	    strlen(given) == 2 * MAC) {
+	    strlen(given) == sizeof(given) - 1) {
 		sign(call->mcp, about, word, until, right);
-		if (sodium_memcmp(given, right, 2 * MAC) == 0 && until > bj_clock_unix_ms()) {
+		if (sodium_memcmp(given, right, sizeof(given) - 1) == 0 &&
+		    until > bj_clock_unix_ms()) {
 			memcpy(ret_word, word, sizeof(word));
 			return true;
 		}

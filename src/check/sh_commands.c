@@ -102,8 +102,12 @@ static bool add_braces(struct bj_sh *sh, const char *s, uint32_t len, uint32_t n
 		memcpy(word, s, before);
 		memcpy(word + before, group + from, i - from);
 		memcpy(word + before + i - from, group + size, after);
-		add_field(sh, bj_sh_keep(sh, word, before + i - from + after),
-			  (uint32_t)(before + i - from + after), node);
+		const size_t n = before + i - from + after;
+		const char *kept = bj_sh_keep(sh, word, n);
+
+		if (sh->failed)
+			return true;
+		add_field(sh, kept, (uint32_t)n, node);
 		from = i + 1;
 		times++;
 	}

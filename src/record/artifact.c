@@ -304,6 +304,13 @@ static void mask_name(struct filling *f, int dir, const char *name)
 		fail(f, errno);
 }
 
+/* Only plain files are collected. Some file systems do not say here what an entry is. */
+static bool is_collected(const struct dirent *e)
+{
+	return e->d_type == DT_REG || (e->d_type == DT_UNKNOWN && strcmp(e->d_name, ".") != 0 &&
+				       strcmp(e->d_name, "..") != 0);
+}
+
 static void mask_names(struct filling *f)
 {
 	const int top = open_dir(f->dir, "files");
@@ -311,7 +318,7 @@ static void mask_names(struct filling *f)
 	const struct dirent *e;
 
 	while (d && (e = readdir(d)))
-		if (e->d_type == DT_REG)
+		if (is_collected(e))
 			mask_name(f, dirfd(d), e->d_name);
 }
 
@@ -323,7 +330,7 @@ static size_t mask_files(struct filling *f)
 	size_t n = 0;
 
 	while (d && (e = readdir(d)))
-		if (e->d_type == DT_REG) {
+		if (is_collected(e)) {
 			mask_file(f, dirfd(d), e->d_name);
 			n++;
 		}

@@ -153,6 +153,16 @@ static void get_execution(struct bj_service *s, const struct bj_request *req, co
 	bj_answer_take(answer, 200, BJ_TYPE_JSON, bj_buf_take(&buf));
 }
 
+static bool is_over(struct bj_execution *x)
+{
+	pthread_mutex_lock(&x->lock);
+
+	const bool over = bj_execution_is_over(x);
+
+	pthread_mutex_unlock(&x->lock);
+	return over;
+}
+
 static void delete_execution(struct bj_service *s, const struct bj_request *req, const char *id,
 			     struct bj_answer *answer)
 {
@@ -161,6 +171,9 @@ static void delete_execution(struct bj_service *s, const struct bj_request *req,
 
 	if (!x)
 		return;
+	/* Before its end is: who reads on knows why. */
+	if (!is_over(x))
+		bj_service_note_cancel(s, req->caller, x->id, x->tenant);
 	if (!bj_execution_cancel(x)) {
 		bj_problem_answer(answer, BJ_PROBLEM_CONFLICT, "this run has ended already");
 	} else {

@@ -310,3 +310,18 @@ void bj_service_note_refusal(struct bj_service *s, const struct bj_caller *calle
 			    &err) < 0)
 		bj_log(BJ_LOG_ERROR, "%s", err.msg);
 }
+
+void bj_service_note_cancel(struct bj_service *s, const struct bj_caller *caller, const char *id,
+			    const char *tenant)
+{
+	const char *who = !caller ? "?" : caller->name[0] ? caller->name : caller->key;
+	struct bj_err err = { 0 };
+
+	if (!s->archive)
+		return;
+	if (bj_audit_append(s->archive->audit, "run.cancel",
+			    json_pack("{s:s, s:s*, s:o*}", "run", id, "tenant",
+				      tenant[0] ? tenant : NULL, "actor", bj_audit_text(who)),
+			    &err) < 0)
+		bj_log(BJ_LOG_ERROR, "%s", err.msg);
+}

@@ -87,6 +87,11 @@ void bj_service_note_key(struct bj_service *service, const struct bj_caller *cal
 void bj_service_note_refusal(struct bj_service *service, const struct bj_caller *caller,
 			     const char *method, const char *route);
 
+/* @caller cancels the run @id of @tenant. To end a run takes no free space: where the line cannot
+ * be written, only the log of the service tells. */
+void bj_service_note_cancel(struct bj_service *service, const struct bj_caller *caller,
+			    const char *id, const char *tenant);
+
 /* What the engine in use says about limits and errors. */
 void bj_service_gauges(struct bj_service *service, struct bj_gauges *gauges);
 

@@ -155,6 +155,17 @@ def test_runs_are_seen_only_by_their_tenant(office):
     assert (a.json["stdout"], b.json["stdout"]) == ("a\n", "b\n")
 
 
+def test_who_cancels_is_on_record(office):
+    """AUDIT: a run that somebody else ended says who that was; one that had ended already was ended by nobody."""
+    office.cli("tenant", "add", "stopped")
+    mine, other = office.key("stopped"), office.key("stopped", "run", "--name", "somebody-else")
+    run = office.run(mine, "sleep 60", "bash", headers={"Prefer": "respond-async"}).json["id"]
+    assert office.ask("DELETE", f"/v1/executions/{run}", other).status == 200
+    assert office.ask("DELETE", f"/v1/executions/{run}", other).status == 409
+    said = [line for line in office.lines("run.cancel") if line["run"] == run]
+    assert said == [{"run": run, "tenant": "stopped", "actor": "somebody-else"}]
+
+
 def test_over_quota(office):
     office.cli("tenant", "add", "poor", "runs_per_minute=2")
     key = office.key("poor")

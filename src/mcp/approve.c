@@ -4,6 +4,7 @@
 
 #include "base/buf.h"
 #include "base/cleanup.h"
+#include "base/utf8.h"
 #include "mcp/core.h"
 #include "record/record.h"
 #include "spec/names.h"
@@ -66,6 +67,8 @@ static bool read_answer(const json_t *answer, bool *ret_approved, char **ret_rea
 		strcmp(action, "accept") == 0 && json_is_true(json_object_get(content, "approve"));
 	if (reason && reason[0])
 		*ret_reason = strndup(reason, REASON_MAX);
+	if (*ret_reason)
+		bj_utf8_mend(*ret_reason); /* the cut may go through a character */
 	return true;
 }
 

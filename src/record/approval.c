@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "record/approval.h"
 
+#include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/err.h"
@@ -233,7 +234,7 @@ static int end_without_run(const struct bj_record *rec, const char *id, enum bj_
 	const enum bj_cause cause = kind == BJ_DECISION_DENIED ? BJ_CAUSE_DENIED : BJ_CAUSE_EXPIRED;
 	AUTO_STMT sqlite3_stmt *old = bj_store_prepare(db, find, NULL);
 	AUTO_STMT sqlite3_stmt *up = bj_store_prepare(db, end, NULL);
-	char error[400];
+	AUTO_BUF struct bj_buf error = { 0 };
 
 	if (!old || !up)
 		return -1;
@@ -244,14 +245,14 @@ static int end_without_run(const struct bj_record *rec, const char *id, enum bj_
 	json_t *object = json_loads((const char *)sqlite3_column_text(old, 0), 0, NULL);
 
 	if (kind == BJ_DECISION_EXPIRED)
-		snprintf(error, sizeof(error), "nobody approved this run in time; ask again");
+		bj_buf_puts(&error, "nobody approved this run in time; ask again");
 	else
-		snprintf(error, sizeof(error), "denied by %s%s%s", by ? by : "somebody",
-			 reason ? ": " : "", reason ? reason : "");
+		bj_buf_printf(&error, "denied by %s%s%s", by ? by : "somebody", reason ? ": " : "",
+			      reason ? reason : "");
 	json_object_set_new(object, "state", json_string("finished"));
 	json_object_set_new(object, "cause", json_string(bj_cause_name(cause)));
-	json_object_set_new(object, "error", json_string(error));
-	json_object_set_new(object, "stderr", json_string(error));
+	json_object_set_new(object, "error", json_string(error.data));
+	json_object_set_new(object, "stderr", json_string(error.data));
 	json_object_set_new(object, "decision",
 			    json_pack("{s:s, s:s?, s:s?, s:I}", "decision", bj_decision_name(kind),
 				      "by", by, "reason", reason, "decided_ms",

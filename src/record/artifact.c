@@ -258,8 +258,12 @@ static void mask_file(struct filling *f, int dir, const char *name)
 	AUTO_BUF struct bj_buf text = { .max = (size_t)1 << 30 };
 	size_t n = 0;
 
-	if (fd < 0 || bj_fd_read_all(fd, &text) < 0)
+	/* What cannot be read whole cannot be masked, and is not kept. */
+	if (fd < 0 || bj_fd_read_all(fd, &text) < 0) {
+		unlinkat(dir, name, 0);
+		f->cut = true;
 		return;
+	}
 	f->room = f->room > text.size ? f->room - text.size : 0;
 	f->bytes += text.size;
 

@@ -66,6 +66,16 @@ def test_a_reason_reaches_the_agent(place):
     assert result["decision"]["decision"] == "denied" and result["exit_code"] is None
 
 
+def test_a_long_reason_is_whole(place):
+    """APPROVE: whatever length and letters it has."""
+    service = place.serve()
+    run = pend(service)
+    reason = "é" * 250
+    assert service.ask("POST", f"/v1/executions/{run}/deny", {"reason": reason}).status == 200
+    seen = service.ask("GET", f"/v1/executions/{run}").json["result"]
+    assert seen["error"].endswith(": " + reason) and seen["decision"]["reason"] == reason
+
+
 def test_only_one_of_two_deciders_wins(place):
     """APPROVE: at once, over and over: one 200 and one 409, and the record says what the winner said."""
     service = place.serve()

@@ -72,7 +72,7 @@ static size_t find_braces(const char *s, size_t len, size_t *ret_start)
 			*ret_start = open;
 			return i + 1 - open;
 		}
-		comma |= s[i] == ',';
+		comma |= i < len && s[i] == ',';
 	}
 	return 0;
 }

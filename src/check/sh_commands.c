@@ -102,12 +102,13 @@ static bool add_braces(struct bj_sh *sh, const char *s, uint32_t len, uint32_t n
 		memcpy(word, s, before);
 		memcpy(word + before, group + from, i - from);
 		memcpy(word + before + i - from, group + size, after);
-		const size_t n = before + i - from + after;
-		const char *kept = bj_sh_keep(sh, word, n);
+
+		const size_t all = before + i - from + after;
+		const char *kept = bj_sh_keep(sh, word, all);
 
 		if (sh->failed)
 			return true;
-		add_field(sh, kept, (uint32_t)n, node);
+		add_field(sh, kept, (uint32_t)all, node);
 		from = i + 1;
 		times++;
 	}

@@ -240,8 +240,11 @@ static bool is_header(const char *text, size_t at, size_t end)
 	size_t last = at;
 
 	for (size_t i = at; i < end && text[i] != '#'; i++) {
-		if (text[i] == '"')
-			i = skip_string(text, end, i) - 1;
+		const size_t next = text[i] == '"' ? skip_string(text, end, i) : i + 1;
+
+		if (text[i] == '"' && next == end)
+			return false; /* it does not end, or nothing closes the header after it */
+		i = next - 1;
 		if (!strchr(" \t\r\n", text[i]))
 			last = i;
 	}

@@ -109,26 +109,25 @@ static const char *through(sqlite3_stmt *st)
 
 static json_t *row(sqlite3_stmt *st)
 {
-#define NAMED(type, fn, column) fn((enum type)sqlite3_column_int(st, column))
 	return json_pack(
 		"{s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:s, s:s, s:s, s:b, s:o, s:s, s:s,"
 		" s:o, s:o, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b}",
-		"id", text(st, ID), "state", NAMED(bj_state, bj_state_name, STATE), "cause",
-		cause(st), "success", success(st), "name", text(st, NAME), "tenant",
-		text(st, TENANT), "actor", text(st, ACTOR), "tool", text(st, TOOL), "through",
-		through(st), "language", NAMED(bj_language, bj_language_name, LANGUAGE), "backend",
-		NAMED(bj_backend_id, bj_backend_name, BACKEND), "policy",
-		NAMED(bj_policy, bj_policy_name, POLICY), "trusted",
+		"id", text(st, ID), "state",
+		bj_state_name((enum bj_state)sqlite3_column_int(st, STATE)), "cause", cause(st),
+		"success", success(st), "name", text(st, NAME), "tenant", text(st, TENANT), "actor",
+		text(st, ACTOR), "tool", text(st, TOOL), "through", through(st), "language",
+		bj_language_name((enum bj_language)sqlite3_column_int(st, LANGUAGE)), "backend",
+		bj_backend_name((enum bj_backend_id)sqlite3_column_int(st, BACKEND)), "policy",
+		bj_policy_name((enum bj_policy)sqlite3_column_int(st, POLICY)), "trusted",
 		sqlite3_column_int(st, TRUSTED), "script_sha256", text(st, SHA256), "risk",
-		NAMED(bj_risk, bj_risk_name, RISK), "effective_risk",
-		NAMED(bj_risk, bj_risk_name, EFFECTIVE), "exit_code", number(st, EXIT_CODE),
-		"signal", number(st, SIGNAL), "created_ms",
+		bj_risk_name((enum bj_risk)sqlite3_column_int(st, RISK)), "effective_risk",
+		bj_risk_name((enum bj_risk)sqlite3_column_int(st, EFFECTIVE)), "exit_code",
+		number(st, EXIT_CODE), "signal", number(st, SIGNAL), "created_ms",
 		(json_int_t)(sqlite3_column_int64(st, SEQ) / 1000), "started_ms",
 		number(st, STARTED), "ended_ms", number(st, ENDED), "duration_ms",
 		millis(st, DURATION), "cpu_ms", millis(st, CPU), "peak_memory_bytes",
 		number(st, MEMORY), "approval", approval(st), "approver", text(st, APPROVER),
 		"artifacts", sqlite3_column_type(st, ARTIFACT) != SQLITE_NULL);
-#undef NAMED
 }
 
 /* --- lists ------------------------------------------------------------------------------------ */

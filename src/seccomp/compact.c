@@ -29,9 +29,10 @@ struct word {
 	uint32_t offset, mask;
 };
 
-/* An answer, or a comparison that leads to one of two others. */
+/* An answer, or a comparison that leads to one of two others. Without holes: they are compared as
+ * bytes. */
 struct node {
-	uint16_t jump; /* BPF_JEQ, BPF_JGT, BPF_JGE; 0: an answer */
+	uint32_t jump; /* BPF_JEQ, BPF_JGT, BPF_JGE; 0: an answer */
 	uint32_t k;    /* to compare with, or to answer */
 	struct word word;
 	uint32_t yes, no;
@@ -104,7 +105,7 @@ static uint32_t make_answer(struct work *w, uint32_t k)
 	return make_node(w, &node);
 }
 
-static uint32_t make_branch(struct work *w, struct word word, uint16_t jump, uint32_t k,
+static uint32_t make_branch(struct work *w, struct word word, uint32_t jump, uint32_t k,
 			    uint32_t yes, uint32_t no)
 {
 	struct node node;
@@ -122,7 +123,7 @@ static uint32_t make_branch(struct work *w, struct word word, uint16_t jump, uin
 
 /* --- following programs ----------------------------------------------------------------------- */
 
-static bool compare(uint16_t jump, uint32_t a, uint32_t k)
+static bool compare(uint32_t jump, uint32_t a, uint32_t k)
 {
 	return jump == BPF_JEQ ? a == k : jump == BPF_JGT ? a > k : a >= k;
 }
@@ -149,7 +150,7 @@ static uint32_t fork_here(struct work *w, size_t which, size_t pc, struct word a
 {
 	size_t size;
 	const struct sock_filter *op = &program(w, which, &size)[pc];
-	const uint16_t jump = BPF_OP(op->code);
+	const uint32_t jump = BPF_OP(op->code);
 	const uint32_t at = a.offset / (uint32_t)sizeof(uint32_t);
 	const bool equal = jump == BPF_JEQ && a.mask == UINT32_MAX;
 

@@ -312,7 +312,7 @@ int bj_client_event(struct bj_client *c, struct bj_buf *event, struct bj_buf *da
 				       ? bj_err_set(err, BJ_E_SYSTEM, ENOMEM, "no memory")
 				       : 1;
 		}
-		if (c->stream_at > 0) {
+		if (c->stream_at > 0 && text->data) {
 			memmove(text->data, text->data + c->stream_at, have);
 			text->size = have;
 			c->stream_at = 0;

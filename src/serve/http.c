@@ -469,7 +469,7 @@ __attribute__((format(printf, 2, 0))) static void say(void *cls, const char *for
 
 int bj_http_open(struct bj_http *http, int socket, struct bj_err *err)
 {
-	struct sockaddr_storage address;
+	struct sockaddr_storage address = { 0 };
 	socklen_t size = sizeof(address);
 
 	if (http->n_doors == BJ_HTTP_DOORS)

@@ -15,7 +15,7 @@
 
 #define COOKIE        "belljar_session"
 #define PAGE_HEADER   "X-Belljar-Page"
-#define LIFE_SECONDS  (12 * 3600)
+#define LIFE_SECONDS  43200 /* 12 hours */
 #define SECONDS_IN_NS UINT64_C(1000000000)
 
 enum { SESSIONS = 64, TOKEN_BYTES = 32, TOKEN_TEXT = 44, HASH = 32 };

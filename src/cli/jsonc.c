@@ -251,31 +251,42 @@ static bool is_header(const char *text, size_t at, size_t end)
 	return last > at && text[last] == ']';
 }
 
+/* Past the line at @at. *@open counts the brackets of a value that goes on: such a line is neither
+ * header nor key. */
+static size_t step(const char *text, size_t size, size_t at, int *open)
+{
+	const size_t end = line_end(text, size, at);
+	size_t i = at + strspn(text + at, " \t\r\n");
+
+	if (*open == 0 && i < end && text[i] == '[')
+		return end;
+	for (; i < end && text[i] != '#'; i++) {
+		if (text[i] == '"')
+			i = skip_string(text, end, i) - 1;
+		else
+			*open += (text[i] == '[') - (text[i] == ']');
+	}
+	return end;
+}
+
 /* A line that is no header, key, comment, value that goes on, or blank shows a broken file. */
 static int check_toml(const char *text, size_t size, struct bj_err *err)
 {
 	int number = 0, open = 0;
 
-	for (size_t at = 0; at < size; at = line_end(text, size, at)) {
+	for (size_t at = 0; at < size;) {
 		const size_t end = line_end(text, size, at);
 		const size_t first = at + strspn(text + at, " \t\r\n");
 		const bool blank_line = first >= end || text[first] == '#';
-		const bool header = !blank_line && open == 0 && text[first] == '[';
+		const bool starts = !blank_line && open == 0;
 
 		number++;
-		if (blank_line)
-			continue;
-		if (header ? !is_header(text, first, end)
-			   : open == 0 && !memchr(text + first, '=', end - first))
+		if (starts && (text[first] == '[' ? !is_header(text, first, end)
+						  : !memchr(text + first, '=', end - first)))
 			return bj_err_set(err, BJ_E_INVALID, 0,
 					  "line %d is not TOML; nothing was changed, mend it first",
 					  number);
-		for (size_t i = first; !header && i < end && text[i] != '#'; i++) {
-			if (text[i] == '"')
-				i = skip_string(text, end, i) - 1;
-			else
-				open += (text[i] == '[') - (text[i] == ']');
-		}
+		at = step(text, size, at, &open);
 	}
 	return open == 0 ? 0 : broken(err, "a list does not end");
 }
@@ -284,18 +295,41 @@ static int check_toml(const char *text, size_t size, struct bj_err *err)
 static bool find_table(const char *text, size_t size, const char *header, struct span *ret)
 {
 	const size_t n = strlen(header);
+	bool found = false;
+	int open = 0;
 
-	for (size_t at = 0; at < size; at = line_end(text, size, at)) {
+	for (size_t at = 0; at < size;) {
 		const size_t first = at + strspn(text + at, " \t");
+		const bool starts = open == 0 && first < size && text[first] == '[';
 
-		if (size - first < n || memcmp(text + first, header, n) != 0)
-			continue;
-		ret->at = ret->end = line_end(text, size, at);
-		while (ret->end < size && text[ret->end + strspn(text + ret->end, " \t")] != '[')
-			ret->end = line_end(text, size, ret->end);
-		return true;
+		if (found && starts)
+			return true;
+		at = step(text, size, at, &open);
+		if (starts && size - first >= n && memcmp(text + first, header, n) == 0) {
+			found = true;
+			ret->at = at;
+		}
+		ret->end = at;
 	}
-	return false;
+	return found;
+}
+
+/* The lines of @table but for the keys that @lines have; such a value may go on for lines. */
+static void keep_others(const char *text, const struct span *table, const char *lines,
+			struct bj_buf *ret)
+{
+	bool ours = false;
+	int open = 0;
+
+	for (size_t at = table->at; at < table->end;) {
+		const size_t from = at;
+
+		if (open == 0)
+			ours = is_ours(text, at, line_end(text, table->end, at), lines);
+		at = step(text, table->end, at, &open);
+		if (!ours)
+			bj_buf_add(ret, text + from, at - from);
+	}
 }
 
 int bj_toml_put(const char *text, size_t size, const char *section, const char *name,
@@ -317,9 +351,7 @@ int bj_toml_put(const char *text, size_t size, const char *section, const char *
 		bj_buf_add(ret, text, table.at);
 		bj_buf_puts(ret, text[table.at - 1] == '\n' ? "" : "\n");
 		bj_buf_puts(ret, lines);
-		for (size_t at = table.at; at < table.end; at = line_end(text, size, at))
-			if (!is_ours(text, at, line_end(text, size, at), lines))
-				bj_buf_add(ret, text + at, line_end(text, size, at) - at);
+		keep_others(text, &table, lines, ret);
 		bj_buf_add(ret, text + table.end, size - table.end);
 	}
 	if (ret->failed)

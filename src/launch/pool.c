@@ -24,8 +24,8 @@
 #define YOUNG_NS    UINT64_C(150000000)    /* since its start */
 #define IDLE_NS     UINT64_C(300000000000) /* without a run: nothing is kept for an image */
 #define PRESSURE_NS UINT64_C(1000000000)   /* between two looks at the machine's memory */
-#define SLOW_NS     UINT64_C(3000000000)   /* from empty to waiting: then its zygote is sick */
-#define STUCK_NS    UINT64_C(5000000000)   /* asked for, and none came: it never will answer */
+#define SLOW_NS     UINT64_C(3000000000) /* for one, from empty to waiting: then its zygote is sick */
+#define STUCK_NS    UINT64_C(5000000000) /* asked for, and none came: it never will answer */
 
 enum {
 	BUILD_AT_ONCE = 2, /* jars of one kind on their way */
@@ -428,7 +428,10 @@ void pool_lost(struct launcher *l, const struct bj_wire_launch *run)
 void pool_filled(struct launcher *l, const struct bj_jar *jar)
 {
 	struct pool *p = &l->pools[made_by(jar)];
-	const uint64_t took = bj_clock_now() - jar->filling;
+	/* When many wait for a zygote, the last of them waits long: what counts is the time for
+	 * one. */
+	const uint64_t since = jar->filling > p->filled_at ? jar->filling : p->filled_at;
+	const uint64_t took = bj_clock_now() - since;
 
 	if (took > SLOW_NS)
 		p->complaint = BJ_END_SLOW;

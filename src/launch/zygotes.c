@@ -146,7 +146,7 @@ bool zygote_keep(struct launcher *l, uint32_t pool)
 enum bj_sick zygote_sick(const struct pool *pool)
 {
 	static const char *const kinds[BJ_SICK_COUNT] = { "",     "word", "pid",  "nonce", "dies",
-							  "deaf", "slow", "mute", "late" };
+							  "deaf", "slow", "mute", "late",  "busy" };
 	const char *text = getenv("BELLJAR_SICK");
 	const size_t n = text ? strcspn(text, ":") : 0;
 

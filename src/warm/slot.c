@@ -148,6 +148,8 @@ static void suffer(uint32_t sick)
 		send(BJ_ZYGOTE_SOCKET, "x", 1, MSG_NOSIGNAL);
 	if (bj_is_sick(sick, BJ_SICK_SLOW))
 		poll(NULL, 0, 3200);
+	if (bj_is_sick(sick, BJ_SICK_BUSY))
+		poll(NULL, 0, 400);
 	while (bj_is_sick(sick, BJ_SICK_MUTE))
 		pause();
 }
@@ -200,7 +202,7 @@ EXPORT void bj_slot_fill_gaps(void)
 	size_t left = GAPS_MAX;
 
 	for (size_t size = GAP_MAX; behind && size >= GAP_STEP;
-	     size -= size > 2 * GAP_STEP_LARGE ? GAP_STEP_LARGE : GAP_STEP) {
+	     size -= size > 2 * (size_t)GAP_STEP_LARGE ? GAP_STEP_LARGE : GAP_STEP) {
 		char *block = malloc(size);
 
 		for (; block && block < behind && left >= size; left -= size)

@@ -28,6 +28,7 @@ enum bj_sick {
 	BJ_SICK_SLOW,
 	BJ_SICK_MUTE, /* answers nothing */
 	BJ_SICK_LATE, /* its slot is ready, and it never tells which process that is */
+	BJ_SICK_BUSY, /* takes its time for each; that is no sickness */
 	BJ_SICK_COUNT,
 };
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Zygotes that go wrong: each is found out and replaced, and no run pays with a wrong result. A test
 build's BELLJAR_SICK=KIND:N makes the first N of them sick (src/warm/spawn.h)."""
+import concurrent.futures
 import time
 
 import pytest
@@ -38,6 +39,16 @@ def test_a_sick_zygote_is_replaced(serve, how):
     metrics = service.metrics()
     assert metrics['belljar_zygotes{kind="python"}'] == 1
     assert metrics['belljar_zygote_starts_total{kind="python"}'] == 2
+
+
+def test_a_zygote_that_many_wait_for_is_not_sick(serve):
+    """SCRP-08: the last of many waits for longer than a sick zygote takes, and its zygote is kept."""
+    service = serve(config=SETTINGS + "serve: {concurrency: 32}\n", env={"BELLJAR_SICK": "busy:1000000"}).ready()
+    run_warm(service, "print(1)")
+    with concurrent.futures.ThreadPoolExecutor(16) as many:
+        results = list(many.map(lambda i: ask(service, i), range(16)))
+    assert all(result["meta"]["warm"] for result in results)
+    assert [replaced(service, reason) for reason in ("slow", "wrong", "dead")] == [0, 0, 0]
 
 
 @pytest.mark.parametrize("how", ["pid", "nonce", "dies", "deaf"])

@@ -102,6 +102,13 @@ static void toml_keeps_the_rest(void **state)
 		"[mcp_servers.belljar]\ncommand = \"b\"\nargs = [\"mcp\"]\n# note\nenv = { A "
 		"= \"1\" }\n[z]\n");
 	/* A last line without an end stays a line of its own. */
+	/* Values that go on for lines: ours goes as a whole, and none is taken for a header. */
+	toml_goes_into(
+		"[mcp_servers.belljar]\nargs = [\n  \"a\", # ]\n]\nx = [\n[1]]\n[y]\n",
+		"[mcp_servers.belljar]\ncommand = \"b\"\nargs = [\"mcp\"]\nx = [\n[1]]\n[y]\n");
+	toml_goes_into("x = [\n[mcp_servers.belljar]\n]\n",
+		       "x = [\n[mcp_servers.belljar]\n]\n\n[mcp_servers.belljar]\ncommand = "
+		       "\"b\"\nargs = [\"mcp\"]\n");
 	toml_goes_into("[mcp_servers.belljar] # \"mine\"",
 		       "[mcp_servers.belljar] # \"mine\"\ncommand = \"b\"\nargs = [\"mcp\"]\n");
 }

@@ -203,7 +203,7 @@ static void label_image(struct bj_gauges *gauges, size_t place, const char *text
 static void label_images(const struct bj_settings *set, struct bj_gauges *gauges)
 {
 	for (size_t i = 0; i <= set->images_allow.n && i < BJ_WIRE_IMAGES; i++) {
-		const char *image = bj_pin_at(set, i), *text = image ? image : "host";
+		const char *image = bj_pin_at(set, i), *text = image ? image : BJ_PIN_HOST;
 		const size_t n = strcspn(text, "@");
 
 		label_image(gauges, i, text, n);

@@ -44,7 +44,7 @@ class Full(Sound):
         self.mount("24m")
         self.times = 0
 
-    def trouble(self, rng):
+    def fill(self):
         fd = os.open(self.top / "ballast", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
         try:
             os.posix_fallocate(fd, 0, os.statvfs(self.top).f_bavail * 4096)
@@ -54,6 +54,9 @@ class Full(Sound):
             self.times += 1
         finally:
             os.close(fd)
+
+    def trouble(self, rng):
+        self.fill()
         if rng.random() < 0.5:
             size = os.path.getsize(self.top / "ballast")
             os.truncate(self.top / "ballast", max(0, size - rng.randrange(300) * 1024))

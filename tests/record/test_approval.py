@@ -170,6 +170,33 @@ def test_a_decision_that_cannot_be_audited_is_none(tmp_path):
         disk.close()
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="mounts: run it as root")
+def test_a_decision_on_a_full_disk_can_be_made_again(tmp_path):
+    """AUDIT, APPROVE: 503, not 500: when there is room it is taken."""
+    disk = disks.Full(tmp_path / "disk")
+    place = Place(tmp_path)
+    place.state = disk.top / "state"
+    place.env["BELLJAR_STATE_DIR"] = str(place.state)
+    try:
+        service = place.serve()
+        waiting = [pend(service, f"print({i})") for i in range(100)]
+        disk.fill()
+        # What is kept back for it holds some.
+        for run in waiting:
+            answer = service.ask("POST", f"/v1/executions/{run}/deny")
+            if answer.status != 200:
+                break
+        assert answer.status == 503
+        disk.peace()
+        assert service.ask("GET", f"/v1/executions/{run}").json["state"] == "pending"
+        assert service.ask("POST", f"/v1/executions/{run}/approve").status == 200
+        assert settle(service, run)["cause"] == "exited"
+        assert place.cli("audit", "verify").returncode == 0
+    finally:
+        place.stop()
+        disk.close()
+
+
 def unreadable(place):
     """Leave a database in which looking for a run fails once it is tried, as on a disk that cannot be read."""
     with place.database() as db:

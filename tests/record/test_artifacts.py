@@ -99,6 +99,19 @@ def test_files_that_a_script_left(place):
     assert not [n for n in place.artifacts() if n.startswith(".")]
 
 
+@pytest.mark.soak
+def test_what_is_too_large_to_mask_is_not_kept(place):
+    """VALD-03: not even where the settings allow files of that size."""
+    service = place.serve("artifacts: {files: true, max_bytes: 4GiB}\n"
+                          "limits: {tmp_size: 2GiB, out_bytes: 4GiB, memory: 2GiB}\n")
+    run = service.run("import os\nf = open('out/big', 'wb')\nf.write(os.environ['T'].encode())\n"
+                      "f.truncate((1 << 30) + 1)\nopen('out/small', 'w').write('x')", env={"T": SECRETS["github"]}).json
+    names = {a["name"] for a in service.ask("GET", f"/v1/executions/{run['id']}/artifacts").json["artifacts"]}
+    assert "files/small" in names and "files/big" not in names
+    (_, files), = place.artifacts().items()
+    assert json.loads(files["result.json"])["cut"] is True
+
+
 @pytest.mark.parametrize("name", ["nothing", "files/nothing", "../x", "files/../../../records/seal.key", ".hidden"])
 def test_no_way_out_of_the_folder(place, name):
     service = place.serve()

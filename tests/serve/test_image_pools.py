@@ -4,7 +4,6 @@ come and go with demand, memory and the images themselves."""
 import json
 import os
 import pathlib
-import signal
 import subprocess
 import sys
 import time
@@ -12,7 +11,7 @@ import time
 import pytest
 
 from serving import BELLJAR, private_env
-from test_storm import Clients, alive, find_victim, tree, wait_until
+from test_storm import Clients, alive, kill_under_load, tree, wait_until
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "system"))
 from archives import Layer, docker_save, shell_layer  # noqa: E402
@@ -322,12 +321,7 @@ def test_sudden_death_with_images_in_use(serve, store, victim):
     clients = Clients(service, 6, ("python",), images)
     seen = set()
     for _ in range(20 if FULL else 3):
-        served = clients.statuses.get(200, 0)
-        wait_until(lambda: clients.statuses.get(200, 0) > served + 5, 60)
-        seen |= tree(service.process.pid)
-        pids = []
-        wait_until(lambda: pids.append(find_victim(service, victim)) or pids[-1])
-        os.kill(pids[-1], signal.SIGKILL)
+        seen |= kill_under_load(service, clients, victim)
     served = clients.statuses.get(200, 0)
     wait_until(lambda: clients.statuses.get(200, 0) > served + 10, 60)
     clients.end()

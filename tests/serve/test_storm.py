@@ -116,6 +116,16 @@ def find_victim(service, victim):
         return None
 
 
+def kill_under_load(service, clients, victim):
+    """SIGKILL to one of its processes while it answers; all that there were before."""
+    served = clients.statuses.get(200, 0)
+    wait_until(lambda: clients.statuses.get(200, 0) > served + 5, 60)
+    seen, pids = tree(service.process.pid), []
+    wait_until(lambda: pids.append(find_victim(service, victim)) or pids[-1])
+    os.kill(pids[-1], signal.SIGKILL)
+    return seen
+
+
 @pytest.mark.soak
 @pytest.mark.skipif(os.geteuid() != 0, reason="sees the namespaces of others")
 @pytest.mark.parametrize("victim", ["front", "launcher", "zygote"])
@@ -127,12 +137,7 @@ def test_sudden_death_under_load(serve, victim, record_property, progress):
     rounds = 20 if FULL else 3
     for i in range(rounds):
         progress(i, rounds)
-        served = clients.statuses.get(200, 0)
-        wait_until(lambda: clients.statuses.get(200, 0) > served + 5, 60)
-        seen |= tree(service.process.pid)
-        pids = []
-        wait_until(lambda: pids.append(find_victim(service, victim)) or pids[-1])
-        os.kill(pids[-1], signal.SIGKILL)
+        seen |= kill_under_load(service, clients, victim)
     record_property("kills", rounds)
     served = clients.statuses.get(200, 0)
     wait_until(lambda: clients.statuses.get(200, 0) > served + 10, 60)

@@ -108,12 +108,13 @@ static int write_at(int fd, const char *data, size_t size, uint64_t offset)
 	return 0;
 }
 
-/* That there is no room is told apart from all else: whoever keeps some back makes it then. */
+/* That there is no room is told apart from all else, and a quota that is used up is no other thing:
+ * whoever keeps some back makes it then. */
 static int cannot_write(int errnum, struct bj_err *err)
 {
 	const bool room = errnum != ENOSPC && errnum != EDQUOT;
 
-	return bj_err_set(err, room ? BJ_E_SYSTEM : BJ_E_LIMIT, errnum,
+	return bj_err_set(err, room ? BJ_E_SYSTEM : BJ_E_LIMIT, room ? errnum : ENOSPC,
 			  "cannot write to the audit log%s", room ? "" : " (free some space)");
 }
 

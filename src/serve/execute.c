@@ -18,7 +18,6 @@
 #include "serve/service.h"
 #include "spec/names.h"
 
-#include <errno.h>
 #include <sodium.h>
 #include <string.h>
 
@@ -74,12 +73,6 @@ static const struct {
 	{ -BJ_E_CANCELLED, BJ_PROBLEM_CANCELLED, "cancelled while it waited for its turn" },
 	{ 0, BJ_PROBLEM_FAILED, "too many files are open; try again later" },
 };
-
-/* A full disk is no failure of the request: it can be sent again. */
-static enum bj_problem problem_of(const struct bj_err *err)
-{
-	return err->errnum == ENOSPC ? BJ_PROBLEM_UNAVAILABLE : BJ_PROBLEM_FAILED;
-}
 
 static void end_without_turn(struct job *job, int code)
 {
@@ -173,7 +166,7 @@ static bool within_quota(struct job *job)
 		if (bj_service_may_note(s, BJ_REFUSED_QUOTA))
 			bj_ledger_end(bj, spec, result, &err);
 	}
-	bj_execution_end(job->x, result, problem_of(&err), err.msg);
+	bj_execution_end(job->x, result, bj_problem_of(&err), err.msg);
 	if (job->ret)
 		*job->ret = result;
 	else
@@ -234,7 +227,7 @@ static void run(struct job *job)
 		bj_metrics_run(&s->metrics, result);
 	else if (result && job->x->key[0])
 		bj_again_keep(job->generation, job->x);
-	bj_execution_end(job->x, result, problem_of(&err), err.msg);
+	bj_execution_end(job->x, result, bj_problem_of(&err), err.msg);
 	bj_runs_ended(s->runs, job->x);
 	send_trace(job, result, 500);
 	if (job->ret)
@@ -466,7 +459,7 @@ static int enqueue(struct job *job, struct bj_answer *answer)
 	if (job->resumed)
 		return 0;
 	if (bj_engine_enqueue(job->generation->bj, spec, &err) < 0) {
-		bj_problem_answer(answer, problem_of(&err), "%s", err.msg);
+		bj_problem_answer(answer, bj_problem_of(&err), "%s", err.msg);
 		return -1;
 	}
 	job->queued = true;

@@ -9,7 +9,6 @@
 #include "record/quota.h"
 #include "serve/auth.h"
 
-#include <errno.h>
 #include <sodium.h>
 #include <string.h>
 #include <time.h>
@@ -35,8 +34,7 @@ static void refuse(struct bj_answer *answer, const struct bj_err *err)
 		{ BJ_E_NOT_FOUND, BJ_PROBLEM_NOT_FOUND },
 		{ BJ_E_DENIED, BJ_PROBLEM_FORBIDDEN },
 	};
-	enum bj_problem problem =
-		err->errnum == ENOSPC ? BJ_PROBLEM_UNAVAILABLE : BJ_PROBLEM_FAILED;
+	enum bj_problem problem = bj_problem_of(err);
 
 	for (size_t i = 0; i < BJ_ARRAY_SIZE(problems); i++)
 		if (problems[i].code == err->code)

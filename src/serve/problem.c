@@ -5,6 +5,7 @@
 #include "base/cleanup.h"
 #include "base/utf8.h"
 
+#include <errno.h>
 #include <jansson.h>
 #include <stdarg.h>
 
@@ -31,6 +32,11 @@ static const struct {
 	[BJ_PROBLEM_NO_INTERPRETER] = { "no-interpreter", "The interpreter is missing", 500, 0 },
 	[BJ_PROBLEM_UNAVAILABLE] = { "unavailable", "Not ready", 503, 1 },
 };
+
+enum bj_problem bj_problem_of(const struct bj_err *err)
+{
+	return err->errnum == ENOSPC ? BJ_PROBLEM_UNAVAILABLE : BJ_PROBLEM_FAILED;
+}
 
 unsigned int bj_problem_status(enum bj_problem problem)
 {

@@ -27,6 +27,10 @@ enum bj_problem {
 
 unsigned int bj_problem_status(enum bj_problem problem);
 
+/* What a failure of belljar itself is. A full disk is unavailable: the request can be sent again.
+ */
+enum bj_problem bj_problem_of(const struct bj_err *err);
+
 /* The object as text. @result: the result object of a run that could not take place, or NULL.
  * The caller frees it; NULL: no memory. */
 char *bj_problem_text(enum bj_problem problem, const char *detail, const char *result);

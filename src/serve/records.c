@@ -15,7 +15,6 @@
 #include "serve/service.h"
 #include "spec/names.h"
 
-#include <errno.h>
 #include <string.h>
 
 enum { DEFAULT_PAGE = 50, MAX_PAGE = 500, REASON_MAX = 500 };
@@ -55,8 +54,7 @@ static void answer_failure(struct bj_answer *answer, const struct bj_err *err)
 			  err->code == BJ_E_NOT_FOUND ? BJ_PROBLEM_NOT_FOUND
 			  : err->code == BJ_E_DENIED  ? BJ_PROBLEM_CONFLICT
 			  : err->code == BJ_E_INVALID ? BJ_PROBLEM_BAD_REQUEST
-			  : err->errnum == ENOSPC     ? BJ_PROBLEM_UNAVAILABLE
-						      : BJ_PROBLEM_FAILED,
+						      : bj_problem_of(err),
 			  "%s", err->msg);
 }
 

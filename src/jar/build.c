@@ -129,7 +129,5 @@ int bj_jar_build(struct bj_jar *jar, const struct bj_jar_ground *ground,
 		r = make_cgroup(jar, ground, err);
 	if (r == 0)
 		r = bj_jar_check_required(jar, ground->required & BJ_LAYERS_CGROUP, err);
-	if (r == 0 && jar->has_run && jar->cold_only)
-		r = bj_jar_start_cold(jar, ground, err);
-	return r;
+	return r < 0 ? r : bj_jar_hurry(jar, ground, err);
 }

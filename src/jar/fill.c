@@ -151,7 +151,7 @@ static int hear_last(struct bj_jar *jar)
 	return pair[1];
 }
 
-int bj_jar_start_cold(struct bj_jar *jar, const struct bj_jar_ground *ground, struct bj_err *err)
+static int start_cold(struct bj_jar *jar, const struct bj_jar_ground *ground, struct bj_err *err)
 {
 	AUTO_FD int last_fd = hear_last(jar);
 	struct cold cold = {
@@ -178,12 +178,19 @@ int bj_jar_start_cold(struct bj_jar *jar, const struct bj_jar_ground *ground, st
 	return start_helper(jar, &cold, err);
 }
 
+int bj_jar_hurry(struct bj_jar *jar, const struct bj_jar_ground *ground, struct bj_err *err)
+{
+	if (jar->phase != BJ_JAR_BUILDING || !jar->has_run || !jar->cold_only)
+		return 0;
+	return start_cold(jar, ground, err);
+}
+
 int bj_jar_fill_cold(struct bj_jar *jar, const struct bj_jar_ground *ground, struct bj_err *err)
 {
 	const struct bj_cgroup_limits limits = { .memory = jar->run.memory,
 						 .cpu_milli = jar->run.cpu_milli,
 						 .pids = jar->run.pids };
-	int r = jar->go_fd < 0 ? bj_jar_start_cold(jar, ground, err) : 0;
+	int r = jar->go_fd < 0 ? start_cold(jar, ground, err) : 0;
 
 	if (r == 0)
 		r = bj_script_put(jar->files_fd, jar->fds[BJ_WIRE_FD_SCRIPT], jar->language,

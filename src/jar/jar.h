@@ -133,8 +133,8 @@ void bj_jar_attach(struct bj_jar *jar, const struct bj_wire_launch *run, const i
 void bj_jar_move_run(struct bj_jar *from, struct bj_jar *to);
 
 /* BUILDING, with a run that only a cold start can do: start the process for it, which comes up
- * while init builds the jar. */
-int bj_jar_start_cold(struct bj_jar *jar, const struct bj_jar_ground *ground, struct bj_err *err);
+ * while init builds the jar. Does nothing otherwise. */
+int bj_jar_hurry(struct bj_jar *jar, const struct bj_jar_ground *ground, struct bj_err *err);
 
 /* EMPTY, with a run: start its interpreter from nothing. */
 int bj_jar_fill_cold(struct bj_jar *jar, const struct bj_jar_ground *ground, struct bj_err *err);

@@ -417,9 +417,11 @@ static void launch(struct launcher *l, const struct bj_wire_launch *msg, int *fd
 	const uint32_t pool = pool_of(l, msg);
 
 	/* What no zygote can start begins to start while the jar is built. */
-	jar->cold_only = fresh && (pool == NO_POOL || pool_kind(pool) == POOL_BASH);
+	if (fresh)
+		jar->cold_only = pool == NO_POOL || pool_kind(pool) == POOL_BASH;
 	bj_jar_attach(jar, msg, fds);
-	if (fresh && bj_jar_build(jar, &l->ground, &shape, &err) < 0) {
+	if ((fresh ? bj_jar_build(jar, &l->ground, &shape, &err)
+		   : bj_jar_hurry(jar, &l->ground, &err)) < 0) {
 		explain(l, &err);
 		bj_jar_fail(jar, &err);
 	}

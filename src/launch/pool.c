@@ -450,6 +450,7 @@ static void build(struct launcher *l, uint32_t pool)
 	if (!jar)
 		return;
 	jar->stock = pool + 1;
+	jar->cold_only = l->once; /* who has one run has no zygotes */
 	if (bj_jar_build(jar, &l->ground, &l->shape, &err) < 0)
 		bj_jar_fail(jar, &err);
 	launcher_advance(l, jar);

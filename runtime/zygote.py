@@ -133,6 +133,7 @@ def zygote(library, wish, modules):
     gc.collect()
     lib.kept = fill_gaps(lib)
     gc.freeze()
+    lib.bj_slot_settle()
     if lib.bj_slot_serve() == 1:
         slot(lib)
     posix._exit(1)

@@ -19,6 +19,7 @@
 #include "jar/script.h"
 #include "jar/sys.h"
 #include "warm/borrow.h"
+#include "warm/large.h"
 #include "warm/spawn.h"
 
 #include <dlfcn.h>
@@ -39,6 +40,7 @@
 
 void bj_slot_fill_gaps(void);
 void bj_slot_needless(void);
+void bj_slot_settle(void);
 int bj_slot_serve(void);
 int bj_slot_seal(void);
 int bj_slot_hurry(void);
@@ -216,6 +218,13 @@ EXPORT void bj_slot_fill_gaps(void)
 EXPORT void bj_slot_needless(void)
 {
 	send(BJ_ZYGOTE_SOCKET, "n", 1, MSG_NOSIGNAL);
+}
+
+/* The last before the first fork: what is made afterwards does not lie on large pages. */
+EXPORT void bj_slot_settle(void)
+{
+	bj_large_settle(BJ_ZYGOTE_PROC);
+	close(BJ_ZYGOTE_PROC);
 }
 
 EXPORT int bj_slot_serve(void)

@@ -5,7 +5,8 @@
 
 /* What the launcher asks of a zygote: one process in one jar. */
 
-enum { BJ_ZYGOTE_SOCKET = 3, BJ_SPAWN_MAX_TASKS = 5 };
+/* Its descriptors: where requests come from, and its own directory in /proc. */
+enum { BJ_ZYGOTE_SOCKET = 3, BJ_ZYGOTE_PROC = 4, BJ_SPAWN_MAX_TASKS = 5 };
 
 struct bj_spawn {
 	struct bj_seal_limits limits;

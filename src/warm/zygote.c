@@ -64,6 +64,15 @@ static int lose_streams(void)
 	return 0;
 }
 
+/* Its root has no /proc, and it wants to see its own memory. It can do without. */
+static void keep_proc(void)
+{
+	const int fd = open("/proc/self", O_PATH | O_DIRECTORY); /* stays over exec */
+
+	if (fd < 0 || dup2(fd, BJ_ZYGOTE_PROC) < 0)
+		close(BJ_ZYGOTE_PROC);
+}
+
 __attribute__((noreturn)) static void
 become_zygote(uint32_t image, const char *python, const char *const *modules, bool needed, int sock)
 {
@@ -85,10 +94,11 @@ become_zygote(uint32_t image, const char *python, const char *const *modules, bo
 
 	signal(SIGPIPE, SIG_DFL);
 	signal(SIGXCPU, SIG_DFL);
+	keep_proc();
 	if (dup3(sock, BJ_ZYGOTE_SOCKET, 0) < 0 || enter_template(image, &err) < 0 ||
 	    lose_streams() < 0 || bj_creds_keep_over_exec(&err) < 0)
 		_exit(1);
-	close_range(BJ_ZYGOTE_SOCKET + 1, ~0u, 0);
+	close_range(BJ_ZYGOTE_PROC + 1, ~0u, 0);
 	for (size_t i = 0; modules && modules[i] && i < MAX_MODULES; i++)
 		argv[6 + i] = (char *)modules[i];
 	execve(python, argv, envp);

@@ -329,6 +329,18 @@ def test_their_number_follows_demand(serve):
     pytest.fail("as many wait as before")
 
 
+@pytest.mark.skipif(os.geteuid() != 0 or not os.path.exists("/sys/kernel/mm/transparent_hugepage"),
+                    reason="sees the memory of others; needs large pages")
+def test_an_interpreter_finds_its_text_mapped(serve):
+    """A slot takes no page faults for the text of its interpreter: 231 where there were 314 by the
+    time a script asks. Nothing in it is writable and executable at once."""
+    service = serve(config="warm: {slots: 1, bash_slots: 0, jars: 0, heavy_slots: 0}\n").ready()
+    maps = run_warm(service, "print(open('/proc/self/maps').read(), end='')")["stdout"].splitlines()
+    assert not [line for line in maps if line.split()[1][1:3] == "wx"]
+    script = "print(open('/proc/self/stat').read().rsplit(')', 1)[1].split()[7])"
+    assert int(run_warm(service, script)["stdout"]) < 270
+
+
 def test_large_modules_are_there_for_those_who_name_them(serve):
     """A module of warm.heavy is imported already when the script names it, and only then."""
     service = serve(config="warm: {slots: 1, heavy_slots: 1, heavy: [xml.dom.minidom]}\n").ready()

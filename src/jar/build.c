@@ -57,6 +57,46 @@ static int open_pid_ns(struct bj_jar *jar, struct bj_err *err)
 	return jar->pid_ns < 0 ? bj_err_set(err, BJ_E_SYSTEM, errno, "cannot open %s", path) : 0;
 }
 
+/* In init, which may have the launcher's own descriptors up to here. */
+__attribute__((noreturn)) static void be_init(const struct bj_jar *jar,
+					      const struct bj_seal_build *plan, const int *sync)
+{
+	if (jar->birth_fd < 0)
+		close(sync[0]);
+	else if (bj_births_leave(sync[1]) < 0)
+		_exit(1);
+	bj_seal_init(plan, sync[1]);
+}
+
+/* Start the process. sync[1] is its end of the socket; it is ours to close, now or when it has
+ * spoken. */
+static int bear_init(struct bj_jar *jar, const struct bj_jar_ground *ground,
+		     const struct bj_seal_build *plan, int *sync, struct bj_err *err)
+{
+	/* It makes its network namespace itself. */
+	uint64_t flags = bj_seal_namespaces() & ~(uint64_t)CLONE_NEWNET;
+
+	/* The program and the socket must be below what it leaves. A spec is not. */
+	if (ground->births && plan->spec_fd < 0 && plan->init_exe < ground->births->first &&
+	    bj_births_take(ground->births, &sync[1])) {
+		jar->births = ground->births;
+		jar->birth_fd = sync[1];
+		flags |= CLONE_FILES;
+	}
+	jar->init_pid = bj_sys_clone3(flags, &jar->watch[BJ_JAR_EV_INIT], -1);
+	if (jar->init_pid == 0)
+		be_init(jar, plan, sync);
+
+	const int errnum = errno;
+
+	if (jar->birth_fd < 0)
+		close(sync[1]);
+	if (jar->init_pid < 0)
+		return bj_err_set(err, BJ_E_UNSUPPORTED, errnum,
+				  "cannot make namespaces; run `belljar doctor`");
+	return 0;
+}
+
 static int start_init(struct bj_jar *jar, const struct bj_jar_ground *ground, struct bj_err *err)
 {
 	const struct bj_userns_ids ids = pick_ids(jar, ground);
@@ -76,21 +116,12 @@ static int start_init(struct bj_jar *jar, const struct bj_jar_ground *ground, st
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sync) < 0)
 		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot make a socket pair");
-	/* It makes its network namespace itself. */
-	jar->init_pid = bj_sys_clone3(bj_seal_namespaces() & ~(uint64_t)CLONE_NEWNET,
-				      &jar->watch[BJ_JAR_EV_INIT], -1);
-	if (jar->init_pid == 0) {
-		close(sync[0]);
-		bj_seal_init(&plan, sync[1]);
-	}
-	close(sync[1]);
 	jar->watch[BJ_JAR_EV_SYNC] = sync[0];
-	if (jar->init_pid < 0)
-		return bj_err_set(err, BJ_E_UNSUPPORTED, errno,
-				  "cannot make namespaces; run `belljar doctor`");
 
-	int r = bj_layer_faulty(BJ_LAYER_USER_NS) ? 0 : bj_userns_map(jar->init_pid, &ids, err);
+	int r = bear_init(jar, ground, &plan, sync, err);
 
+	if (r == 0 && !bj_layer_faulty(BJ_LAYER_USER_NS))
+		r = bj_userns_map(jar->init_pid, &ids, err);
 	if (r == 0)
 		r = open_pid_ns(jar, err);
 	if (r == 0 && send(sync[0], "g", 1, MSG_NOSIGNAL) != 1)

@@ -67,7 +67,7 @@ void bj_jar_init(struct bj_jar *jar, int epoll)
 	for (int i = 0; i < BJ_WIRE_FD_FIXED; i++)
 		jar->fds[i] = -1;
 	jar->out_fd = jar->filter_fd = jar->files_fd = -1;
-	jar->pid_ns = jar->go_fd = -1;
+	jar->pid_ns = jar->go_fd = jar->birth_fd = -1;
 }
 
 /* --- its run ---------------------------------------------------------------------------------- */
@@ -207,6 +207,13 @@ void bj_jar_tick(struct bj_jar *jar)
 /* --- events ----------------------------------------------------------------------------------- */
 
 /* Init says that the jar is built, and hands over the directory for the script. */
+/* Init has descriptors of its own by now, or is gone. */
+static void end_birth(struct bj_jar *jar)
+{
+	if (jar->births)
+		bj_births_release(jar->births, bj_take_fd(&jar->birth_fd));
+}
+
 static void handle_sync(struct bj_jar *jar)
 {
 	struct bj_seal_report report;
@@ -219,6 +226,7 @@ static void handle_sync(struct bj_jar *jar)
 	if (n == -EAGAIN)
 		return;
 	unwatch(jar, BJ_JAR_EV_SYNC);
+	end_birth(jar);
 	jar->files_fd = n_fds == 1 ? files : -1;
 	if (n != sizeof(report) && !jar->dying) {
 		bj_err_set(&err, BJ_E_SYSTEM, 0, "the jar's init died");
@@ -682,6 +690,7 @@ void bj_jar_done(struct bj_jar *jar)
 	}
 	for (int i = 0; i < BJ_JAR_EV_COUNT; i++)
 		unwatch(jar, (enum bj_jar_event)i);
+	end_birth(jar);
 	drop_run_fds(jar);
 	close_fd(&jar->out_fd);
 	close_fd(&jar->files_fd);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "jar/births.h"
 #include "jar/cgroup.h"
 #include "jar/seal.h"
 #include "jar/wire.h"
@@ -36,8 +37,9 @@ struct bj_jar_ground {
 	} images[BJ_WIRE_IMAGES];
 	enum bj_mounts_proc proc;
 	int init_exe;
-	bool own_uids;      /* each jar gets kernel uids of its own */
-	uint32_t uid_count; /* uids from 1 on, as seen from the launcher */
+	struct bj_births *births; /* NULL: no numbers are set aside */
+	bool own_uids;            /* each jar gets kernel uids of its own */
+	uint32_t uid_count;       /* uids from 1 on, as seen from the launcher */
 };
 
 /* What a descriptor of a jar means to the event loop. */
@@ -75,6 +77,8 @@ struct bj_jar {
 	uid_t init_uid; /* as seen from the launcher */
 	struct bj_cgroup *cgroup;
 	pid_t init_pid, helper_pid, main_pid, collect_pid;
+	struct bj_births *births;      /* where birth_fd is from */
+	int birth_fd;                  /* init's end of EV_SYNC, until it has spoken; -1: none */
 	int files_fd;                  /* where the script goes */
 	int pid_ns;                    /* the jar's pid namespace, for a cold start; -1: none */
 	int go_fd;                     /* tells the process of a cold start to enter; -1: none */

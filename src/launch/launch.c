@@ -637,6 +637,10 @@ void bj_launch_main(const struct bj_launch_birth *birth, const struct bj_launch_
 	const bool up = come_up(&l, birth, settings->images, &err) == 0 &&
 			pools_init(&l, settings, &err) == 0;
 
+	if (up && !settings->ahead) {
+		bj_births_init(&l.births);
+		l.ground.births = &l.births;
+	}
 	say_hello(&l, up ? NULL : &err);
 	if (up) {
 		if (settings->ahead)

@@ -59,6 +59,7 @@ struct launcher {
 	int starter; /* socket to the starter; its end of file is the starter's end */
 	int epoll;
 	struct bj_jar_ground ground;
+	struct bj_births births;
 	struct bj_err no_cgroups; /* why there are none */
 	struct bj_jar **jars;     /* by index; NULL: free */
 	uint32_t n_slots, n_live;

@@ -14,7 +14,9 @@ int bj_rlimits_set(const struct bj_rlimits *limits, struct bj_err *err)
 		uint64_t value;
 		const char *name;
 	} table[] = {
-		{ RLIMIT_CORE, 0, "core size" }, /* a crash leaves no file on the host */
+		/* One byte: too small for any file, and the one size at which a crash does not
+		 * start the program that core_pattern may name, as root and outside all limits. */
+		{ RLIMIT_CORE, 1, "core size" },
 		{ RLIMIT_FSIZE, limits->file_size, "file size" },
 		{ RLIMIT_NPROC, limits->processes, "processes" },
 		{ RLIMIT_CPU, limits->cpu_seconds, "CPU time" },

@@ -4,6 +4,7 @@ import ctypes
 import errno
 import os
 import resource
+import struct
 
 from probe import REFUSED, check, done, fails, libc, refused, syscall
 
@@ -21,7 +22,7 @@ refused("ioprio real-time", 251, 1, 0, 1 << 13)
 for name in (n for n in dir(resource) if n.startswith("RLIMIT_")):
     what = getattr(resource, name)
     soft, hard = resource.getrlimit(what)
-    if hard == resource.RLIM_INFINITY:
+    if hard == resource.RLIM_INFINITY or what == resource.RLIMIT_CORE:
         continue
     for new in (resource.RLIM_INFINITY, hard + 1):
         try:
@@ -29,7 +30,13 @@ for name in (n for n in dir(resource) if n.startswith("RLIMIT_")):
             check(f"{name} raised over {hard}", False)
         except (OSError, ValueError):
             check("", True)
-check("core files", resource.getrlimit(resource.RLIMIT_CORE)[1] == 0)
+# One byte: no file, and no program of the machine that wants to hear of crashes. Zero would start it.
+for new in ((0, 0), (0, 1), (2, 2), (-1, -1)):
+    for pid in (0, os.getpid()):
+        resource.prlimit(pid, resource.RLIMIT_CORE, new)
+        check(f"core files {new}", resource.getrlimit(resource.RLIMIT_CORE) == (1, 1))
+    syscall(160, resource.RLIMIT_CORE, struct.pack("=qq", *new))
+    check(f"core files, setrlimit {new}", resource.getrlimit(resource.RLIMIT_CORE) == (1, 1))
 check("descriptors", resource.getrlimit(resource.RLIMIT_NOFILE)[1] <= 65536)
 fails("prlimit of init", resource.prlimit, 1, resource.RLIMIT_NOFILE, (10, 10))
 for value in ("-1000", "-1"):

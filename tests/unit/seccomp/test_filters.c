@@ -8,6 +8,7 @@
 #include "seccomp/profile.h"
 
 #include <linux/sched.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 
 /* As root and with wrong arguments, so that only the filter can be what says EPERM: the kernel
@@ -372,6 +373,28 @@ static void sigsys_stays_ignored(void **state)
 	assert_int_equal(in_child(NULL, die_of_sigsys, NULL), 0);
 }
 
+static int change_core_size(const void *arg)
+{
+	const struct rlimit zero = { 0, 0 };
+	struct rlimit now;
+
+	(void)arg;
+	if (syscall(SYS_prlimit64, 0, RLIMIT_CORE, &zero, NULL) != 0 ||
+	    syscall(SYS_prlimit64, 0, 0x100000000 | RLIMIT_CORE, &zero, NULL) != 0 ||
+	    syscall(SYS_setrlimit, RLIMIT_CORE, &zero) != 0)
+		return 1;
+	return syscall(SYS_prlimit64, 0, RLIMIT_CORE, NULL, &now) < 0 || now.rlim_max != 1;
+}
+
+static void core_size_stays(void **state)
+{
+	const struct rlimit one = { 1, 1 };
+
+	(void)state;
+	assert_int_equal(setrlimit(RLIMIT_CORE, &one), 0);
+	assert_int_equal(in_child(NULL, change_core_size, NULL), 0);
+}
+
 static void kill_rule_kills_with_sigsys(void **state)
 {
 	static const char TEXT[] = "{\"defaultAction\": \"SCMP_ACT_ALLOW\", \"syscalls\": [{"
@@ -455,6 +478,7 @@ int main(void)
 		cmocka_unit_test(other_architectures_die),
 #endif
 		cmocka_unit_test(sigsys_stays_ignored),
+		cmocka_unit_test(core_size_stays),
 		cmocka_unit_test(kill_rule_kills_with_sigsys),
 		cmocka_unit_test(own_filter_loosens_nothing),
 		cmocka_unit_test(loader_refuses_odd_sizes),

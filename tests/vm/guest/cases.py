@@ -208,6 +208,30 @@ def cpu_limit_holds_for_the_sum(caller):
 
 
 @case
+def a_crash_starts_no_program_of_the_machine():
+    """A program in core_pattern runs as root outside every limit, whatever size a core file may have."""
+    knob = pathlib.Path("/proc/sys/kernel/core_pattern")
+    old, told = knob.read_text(), pathlib.Path("/tmp/crashes")
+    handler = pathlib.Path("/tmp/handler")
+    handler.write_text("#!/bin/sh\necho $1 >>/tmp/crashes\n")
+    handler.chmod(0o755)
+    fault = ("import os, resource\n{}\nif os.fork() == 0:\n    os.kill(os.getpid(), 11)\n"
+             "os.wait()\nos.kill(os.getpid(), 11)\n")
+    knob.write_text(f"|{handler} %e")
+    try:
+        for caller in (Root(), User()):
+            for change in ("", "resource.setrlimit(resource.RLIMIT_CORE, (0, 0))"):
+                result = caller.run(".py", fault.format(change))
+                assert (result["cause"], result["signal"]) == ("signal", 11), result
+        assert not told.exists(), f"started for {told.read_text().split()}"
+        subprocess.run(["/bin/sh", "-c", "kill -SEGV $$"])
+        assert told.exists(), "the pattern does not work here"
+    finally:
+        knob.write_text(old)
+        told.unlink(missing_ok=True)
+
+
+@case
 def doctor_names_the_fix_without_user_namespaces():
     knob = pathlib.Path("/proc/sys/user/max_user_namespaces")
     old = knob.read_text()

@@ -1,5 +1,5 @@
 #: item: 30
-#: what: keeps memory in options of sockets, which the kernel allocates beside every limit
+#: what: keeps memory in options of sockets and in unfinished datagrams, which the kernel allocates beside every limit
 #: args: ["--memory", "64MiB"]
 import ctypes
 import errno
@@ -54,12 +54,23 @@ OPTIONS = [
     ("TCP_MD5SIG, IPv6", TCP6, 6, 14, KEY),
     ("TCP_MD5SIG_EXT", TCP, 6, 32, KEY),
     ("TCP_AO_ADD_KEY", TCP, 6, 38, bytes(256)),
+    ("UDP_CORK", UDP, 17, 1, struct.pack("=i", 1)),
+    ("UDP_CORK, IPv6", UDP6, 17, 1, struct.pack("=i", 1)),
     ("UDP_ENCAP", UDP, 17, 100, struct.pack("=i", 2)),
 ]
 
 for what, kind, level, option, value in OPTIONS:
     with socket.socket(*kind) as s:
         fails(what, s.setsockopt, level, option, value, errs={errno.ENOPROTOOPT})
+
+# A datagram that waits for more of itself.
+BLOCK = b"x" * 60000
+for kind, place in (UDP, ("127.0.0.1", 9)), (UDP6, ("::1", 9)):
+    with socket.socket(*kind) as s:
+        s.connect(place)
+        fails("send more", s.send, BLOCK, socket.MSG_MORE, errs={errno.EOPNOTSUPP})
+        fails("sendto more", s.sendto, BLOCK, socket.MSG_MORE, place, errs={errno.EOPNOTSUPP})
+        fails("sendmsg more", s.sendmsg, [BLOCK], [], socket.MSG_MORE, errs={errno.EOPNOTSUPP})
 
 # What programs do use works as ever.
 with socket.socket(*TCP) as s:

@@ -5,6 +5,15 @@
 
 #include <string.h>
 
+/* At @c, which has @left bytes: C0, DEL, or C1, which terminals obey in UTF-8, too. */
+static bool is_control(const char *c, size_t left)
+{
+	const unsigned char first = (unsigned char)c[0];
+
+	return first < 0x20 || first == 0x7f ||
+	       (first == 0xc2 && left > 1 && (unsigned char)c[1] < 0xa0);
+}
+
 bool bj_pack_name_ok(const char *name, size_t size)
 {
 	if (size == 0 || size > BJ_PACK_NAME_MAX)
@@ -12,7 +21,7 @@ bool bj_pack_name_ok(const char *name, size_t size)
 	if (name[0] == '.' && (size == 1 || (size == 2 && name[1] == '.')))
 		return false;
 	for (size_t i = 0; i < size; i++)
-		if (name[i] == '/' || (unsigned char)name[i] < 0x20 || name[i] == 0x7f)
+		if (name[i] == '/' || is_control(name + i, size - i))
 			return false;
 	return bj_utf8_valid(name, size);
 }

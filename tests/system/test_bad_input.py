@@ -133,8 +133,9 @@ def test_missing_side_files(flag, root, place, hello):
 
 
 def test_side_file_is_a_directory_or_device(root, place, hello):
-    for bad in (place, "/dev/zero"):
-        refuse(root, "--in", bad, hello)
+    for flag in ("--in", "--stdin"):
+        assert "is a directory; name a file in it" in refuse(root, flag, place, hello)
+    refuse(root, "--in", "/dev/zero", hello)
 
 
 def test_bad_seccomp_profile(root, place, hello):

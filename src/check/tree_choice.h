@@ -22,7 +22,7 @@ struct ghost {
 	TSStateId own[GHOST_DEPTH];
 	bool extra[GHOST_DEPTH];
 	TSStateId state;
-	Length at;
+	uint32_t at; /* byte of the text */
 	Subtree external;
 };
 
@@ -59,7 +59,7 @@ static TSStateId ghost_state(const struct quick *q, const struct ghost *g, uint3
 {
 	const uint32_t from = g->below + g->n - depth;
 
-	return depth < g->n ? g->own[g->n - 1 - depth] : quick_state_below(q, from);
+	return depth < g->n ? g->own[g->n - 1 - depth] : q->entries[from - 1].state;
 }
 
 static void ghost_reduce(struct quick *q, struct ghosts *s, struct ghost *g,
@@ -94,7 +94,7 @@ static void ghost_shift(struct ghosts *s, struct ghost *g, const TSParseAction *
 	const bool extra = action->shift.extra;
 
 	ghost_push(s, g, extra ? g->state : action->shift.state, extra);
-	g->at = length_add(g->at, ts_subtree_total_size(token));
+	g->at += quick_bytes(token);
 	if (ts_subtree_has_external_tokens(token))
 		g->external = token;
 }
@@ -194,7 +194,7 @@ static bool ghosts_same(const struct quick *q, const struct ghost *a, const stru
 	const uint32_t n = a->below + a->n;
 	const uint32_t shared = a->below < b->below ? a->below : b->below;
 
-	if (a->at.bytes != b->at.bytes || n != b->below + b->n)
+	if (a->at != b->at || n != b->below + b->n)
 		return false;
 	for (uint32_t depth = 0; depth < n - shared; depth++)
 		if (ghost_state(q, a, depth) != ghost_state(q, b, depth))
@@ -243,7 +243,7 @@ static bool ghost_is_over(struct quick *q, const struct ghost *g)
 
 	const Subtree token = quick_lex_in(q, q->language->lex_modes[ERROR_STATE]);
 
-	return !token.ptr || (ts_subtree_total_bytes(token) && !ts_subtree_is_keyword(token) &&
+	return !token.ptr || (quick_bytes(token) && !ts_subtree_is_keyword(token) &&
 			      !ghost_actions(q, g->state, ts_subtree_symbol(token), actions));
 }
 
@@ -253,12 +253,12 @@ static void ghosts_step(struct quick *q, struct ghosts *s)
 	uint32_t last = 0;
 
 	for (uint32_t i = 1; i < s->n; i++)
-		if (s->all[i].at.bytes < s->all[last].at.bytes)
+		if (s->all[i].at < s->all[last].at)
 			last = i;
 
 	struct ghost *g = &s->all[last];
 
-	if (!q->python && ghost_sees_heredoc(q, g->at.bytes)) {
+	if (!q->python && ghost_sees_heredoc(q, g->at)) {
 		s->lost = true;
 		return;
 	}
@@ -319,7 +319,7 @@ static const TSParseAction *quick_choose(struct quick *q, Subtree token)
 	const TSParseAction *actions[GHOSTS];
 	const uint32_t n = ghost_actions(q, q->state, ts_subtree_symbol(token), actions);
 	const TSStateId state = q->state;
-	const Length at = q->at;
+	const uint32_t at = q->at;
 	const Subtree external = q->external;
 	struct ghosts s;
 

@@ -131,7 +131,7 @@ static bool parse_all(TSParser *parser, const TSStringInput *input, uint64_t bud
 	quick_init(&q, parser, input, budget);
 	while (any_active(parser->stack)) {
 		quick_run(&q);
-		furthest = q.at.bytes > furthest ? q.at.bytes : furthest;
+		furthest = q.at > furthest ? q.at : furthest;
 		*ret_late = quick_is_late(&q);
 		if (*ret_late || !step_all(parser, &furthest))
 			return false;
@@ -158,6 +158,7 @@ TSTree *bj_tree_read(TSParser *parser, const char *text, uint32_t size, uint64_t
 				   parser->lexer.included_ranges,
 				   parser->lexer.included_range_count);
 	parser->finished_tree = NULL_SUBTREE;
+	quick_reset_lexer(&parser->lexer.data);
 	ts_parser_reset(parser);
 	return tree;
 }

@@ -19,7 +19,7 @@
 
 struct quick_entry {
 	Subtree tree;
-	Length end;      /* of @tree */
+	uint32_t end;    /* of @tree, a byte of the text */
 	TSStateId state; /* after @tree */
 	/* A hidden node that only stands for @tree and was not made, see quick_rename(). 0: none.
 	 */
@@ -31,14 +31,16 @@ struct quick {
 	const TSLanguage *language;
 	const char *text;
 	uint32_t size;
+	/* In use: from base to n. Below it lies what the top of the graph is, but for its tree. */
 	struct quick_entry *entries;
-	uint32_t base, n, room; /* in use: from base to n */
-	TSStateId state;        /* on top of the array, or of the graph when that is empty */
-	uint64_t end;           /* of the time, see bj_clock_cpu() */
-	uint32_t work;          /* since the latest look at the clock */
-	uint64_t ghost_work;    /* of looking ahead, see tree_choice.h */
+	uint32_t base, n, room;
+	uint32_t plain;      /* from this entry on there is none that belongs to no rule */
+	TSStateId state;     /* on top of the array, or of the graph when that is empty */
+	uint64_t end;        /* of the time, see bj_clock_cpu() */
+	uint32_t work;       /* since the latest look at the clock */
+	uint64_t ghost_work; /* of looking ahead, see tree_choice.h */
 	bool late;
-	Length at;
+	uint32_t at;      /* byte of the text */
 	Subtree external; /* the latest token of the grammar's own scanner */
 
 	/* The latest token, where its padding begins and what was external before it. */
@@ -48,6 +50,7 @@ struct quick {
 	/* What the current token has overwritten: entries from low to top, the last one first. */
 	struct quick_entry *saved;
 	uint32_t low, top, n_saved, room_saved;
+	uint32_t plain_before;
 	TSStateId state_before;
 
 	/* The scanner of Python's grammar is as it was set for @scanned: a scan that finds nothing
@@ -66,7 +69,14 @@ static void *quick_grow(void *array, uint32_t *room, size_t size)
 	return ts_realloc(array, *room * size);
 }
 
-static inline void quick_push(struct quick *q, Subtree tree, Length end, TSStateId state)
+/* With its padding. */
+static inline uint32_t quick_bytes(Subtree tree)
+{
+	return tree.data.is_inline ? (uint32_t)tree.data.padding_bytes + tree.data.size_bytes
+				   : tree.ptr->padding.bytes + tree.ptr->size.bytes;
+}
+
+static inline void quick_push(struct quick *q, Subtree tree, uint32_t end, TSStateId state)
 {
 	if (q->n == q->room)
 		q->entries = quick_grow(q->entries, &q->room, sizeof(*q->entries));
@@ -89,6 +99,7 @@ static void quick_begin_token(struct quick *q)
 	q->low = q->top = q->n;
 	q->n_saved = 0;
 	q->state_before = q->state;
+	q->plain_before = q->plain;
 }
 
 static void quick_undo_token(struct quick *q)
@@ -97,6 +108,16 @@ static void quick_undo_token(struct quick *q)
 		q->entries[q->low++] = q->saved[--q->n_saved];
 	q->n = q->top;
 	q->state = q->state_before;
+	q->plain = q->plain_before;
+}
+
+/* What the top of the graph is, for whoever looks below the array. */
+static void quick_set_below(struct quick *q)
+{
+	const Stack *stack = q->parser->stack;
+
+	q->entries[q->base - 1] = (struct quick_entry){ .end = ts_stack_position(stack, 0).bytes,
+							.state = ts_stack_state(stack, 0) };
 }
 
 /* Take the top of the graph back, below all of the array. False: it cannot be one entry. */
@@ -106,7 +127,7 @@ static bool quick_pull(struct quick *q)
 	StackHead *head = array_get(&stack->heads, 0);
 	StackNode *node = head->node;
 
-	if (!q->base || node->link_count != 1 || !node->links[0].subtree.ptr)
+	if (q->base < 2 || node->link_count != 1 || !node->links[0].subtree.ptr)
 		return false;
 
 	const StackLink link = node->links[0];
@@ -114,9 +135,15 @@ static bool quick_pull(struct quick *q)
 	ts_subtree_retain(link.subtree);
 	stack_node_retain(link.node);
 	q->entries[--q->base] =
-		(struct quick_entry){ link.subtree, node->position, node->state, 0 };
+		(struct quick_entry){ link.subtree, node->position.bytes, node->state, 0 };
 	head->node = link.node;
 	stack_node_release(node, &stack->node_pool, stack->subtree_pool);
+	quick_set_below(q);
+	/* That is what was so before this token as well. */
+	if (ts_subtree_extra(link.subtree)) {
+		q->plain = q->plain > q->base ? q->plain : q->base + 1;
+		q->plain_before = q->plain_before > q->base ? q->plain_before : q->base + 1;
+	}
 	return true;
 }
 
@@ -125,17 +152,17 @@ static Subtree quick_next(struct quick *q)
 {
 	TSParser *parser = q->parser;
 
-	if (q->token.ptr ? q->token_at == q->at.bytes
-			 : parser->token_cache.token.ptr &&
-				   parser->token_cache.byte_index == q->at.bytes) {
+	if (q->token.ptr
+		    ? q->token_at == q->at
+		    : parser->token_cache.token.ptr && parser->token_cache.byte_index == q->at) {
 		TableEntry entry;
 
 		if (q->token.ptr)
 			ts_parser__set_cached_token(parser, q->token_at, q->token_external,
 						    q->token);
 
-		const Subtree token = ts_parser__get_cached_token(parser, q->state, q->at.bytes,
-								  q->external, &entry);
+		const Subtree token =
+			ts_parser__get_cached_token(parser, q->state, q->at, q->external, &entry);
 
 		if (token.ptr)
 			return token;
@@ -146,7 +173,7 @@ static Subtree quick_next(struct quick *q)
 	if (token.ptr) {
 		q->token = token;
 		q->token_external = q->external;
-		q->token_at = q->at.bytes;
+		q->token_at = q->at;
 	}
 	return token;
 }
@@ -191,35 +218,42 @@ static void quick_alias(const struct quick *q, const TSSymbol *aliases, uint32_t
 	for (uint32_t i = from, structural = 0; i < to; i++) {
 		struct quick_entry *entry = &q->entries[i];
 
-		if (ts_subtree_extra(entry->tree))
+		if (i < q->plain && ts_subtree_extra(entry->tree))
 			continue;
-		if (aliases[structural++])
+		if (aliases[structural++] && entry->stands)
 			entry->tree = quick_whole(q, entry), entry->stands = 0;
 	}
 }
 
 /* A node of the entries [@from, @to), of which the first one's padding begins at @start. */
 static inline Subtree quick_node(struct quick *q, const TSParseAction *action, uint32_t from,
-				 uint32_t to, Length start)
+				 uint32_t to, uint32_t start)
 {
 	const uint32_t n = to - from;
 	const uint32_t production = action->reduce.production_id;
 	SubtreeHeapData *node = quick_new(q, action->reduce.symbol, n);
 	Subtree *children = (Subtree *)node - n;
+	const struct quick_entry *entries = &q->entries[from];
 	int32_t precedence = action->reduce.dynamic_precedence;
 	bool external = false;
 
 	if (production)
 		quick_alias(q, ts_language_alias_sequence(q->language, production), from, to);
 	for (uint32_t i = 0; i < n; i++) {
-		children[i] = q->entries[from + i].tree;
-		if (children[i].data.is_inline)
+		const Subtree child = entries[i].tree;
+
+		children[i] = child;
+		if (child.data.is_inline)
 			continue;
-		external |= children[i].ptr->has_external_tokens;
-		precedence += ts_subtree_dynamic_precedence(children[i]);
+		external |= child.ptr->has_external_tokens;
+		precedence += child.ptr->child_count ? child.ptr->dynamic_precedence : 0;
 	}
-	node->padding = ts_subtree_padding(children[0]);
-	node->size = length_sub(q->entries[to - 1].end, length_add(start, node->padding));
+
+	const uint32_t padding = children[0].data.is_inline ? children[0].data.padding_bytes
+							    : children[0].ptr->padding.bytes;
+
+	node->padding = quick_place(padding);
+	node->size = quick_place(entries[n - 1].end - start - padding);
 	node->has_external_tokens = external;
 	node->dynamic_precedence = precedence;
 	node->production_id = (uint16_t)production;
@@ -233,12 +267,7 @@ static inline bool quick_only_stands(const struct quick *q, const TSParseAction 
 	return action->reduce.child_count == 1 && !action->reduce.production_id &&
 	       !action->reduce.dynamic_precedence && q->n > q->base &&
 	       !q->language->symbol_metadata[action->reduce.symbol].visible &&
-	       !ts_subtree_extra(q->entries[q->n - 1].tree);
-}
-
-static inline TSStateId quick_state_below(const struct quick *q, uint32_t at)
-{
-	return at == q->base ? ts_stack_state(q->parser->stack, 0) : q->entries[at - 1].state;
+	       (q->n > q->plain || !ts_subtree_extra(q->entries[q->n - 1].tree));
 }
 
 /* Let the entry on top stand for a node of @symbol around it. */
@@ -247,21 +276,18 @@ static inline void quick_rename(struct quick *q, TSSymbol symbol)
 	const uint32_t at = q->n - 1;
 
 	quick_save(q, at);
-	q->state = ts_language_lookup(q->language, quick_state_below(q, at), symbol);
+	q->state = ts_language_lookup(q->language, q->entries[at - 1].state, symbol);
 	q->entries[at].state = q->state;
 	q->entries[at].stands = symbol;
 }
 
-/* Make one node of the entries on top; those that belong to no rule stay above it. False: some of
- * them lie deeper than the array can reach. */
-static inline bool quick_reduce(struct quick *q, const TSParseAction *action)
+/* The entries that @action makes a node of, and those between them that belong to no rule. False:
+ * some of them lie deeper than the array can reach. */
+static bool quick_find(struct quick *q, const TSParseAction *action, uint32_t *ret_from,
+		       uint32_t *ret_to)
 {
 	uint32_t from = q->n, to = q->n;
 
-	if (quick_only_stands(q, action)) {
-		quick_rename(q, action->reduce.symbol);
-		return true;
-	}
 	for (uint32_t left = action->reduce.child_count; left;) {
 		if (from == q->base && !quick_pull(q))
 			return false;
@@ -269,14 +295,36 @@ static inline bool quick_reduce(struct quick *q, const TSParseAction *action)
 	}
 	while (to > from && ts_subtree_extra(q->entries[to - 1].tree))
 		to--;
+	*ret_from = from;
+	*ret_to = to;
+	return true;
+}
+
+/* Make one node of the entries on top; those that belong to no rule stay above it. False: it cannot
+ * be done here. */
+static inline bool quick_reduce(struct quick *q, const TSParseAction *action)
+{
+	uint32_t from = q->n - action->reduce.child_count, to = q->n;
+
+	if (quick_only_stands(q, action)) {
+		quick_rename(q, action->reduce.symbol);
+		return true;
+	}
+	if (action->reduce.child_count > q->n - q->base || from < q->plain) {
+		if (!quick_find(q, action, &from, &to))
+			return false;
+		if (q->n > to)
+			q->plain = from + 1 + q->n - to;
+		else if (q->plain > from)
+			q->plain = from;
+	}
 	quick_save(q, from);
 
-	const TSStateId below = quick_state_below(q, from);
-	const Length start =
-		from == q->base ? ts_stack_position(q->parser->stack, 0) : q->entries[from - 1].end;
-	const TSStateId state = ts_language_lookup(q->language, below, action->reduce.symbol);
-	const Subtree node = quick_node(q, action, from, to, start);
-	const Length end = q->entries[to - 1].end;
+	const struct quick_entry *below = &q->entries[from - 1];
+	const TSStateId state =
+		ts_language_lookup(q->language, below->state, action->reduce.symbol);
+	const uint32_t end = q->entries[to - 1].end;
+	const Subtree node = quick_node(q, action, from, to, below->end);
 	const uint32_t n = q->n;
 
 	q->n = from;
@@ -294,6 +342,10 @@ static inline const TSParseAction *quick_action(const struct quick *q, TSSymbol 
 	const TSParseActionEntry *entry = &q->language->parse_actions[at];
 	const TSParseAction *only = NULL;
 
+	if (__builtin_expect(entry->entry.count == 1, 1)) {
+		only = &entry[1].action;
+		return only->type == TSParseActionTypeShift && only->shift.repetition ? NULL : only;
+	}
 	for (uint32_t i = 1; i <= entry->entry.count; i++) {
 		const TSParseAction *action = &entry[i].action;
 
@@ -317,8 +369,10 @@ static void quick_shift(struct quick *q, const TSParseAction *action, Subtree to
 		token = ts_subtree_from_mut(changed);
 	}
 	quick_save(q, q->n);
-	q->at = length_add(q->at, ts_subtree_total_size(token));
+	q->at += quick_bytes(token);
 	quick_push(q, token, q->at, state);
+	if (ts_subtree_extra(token))
+		q->plain = q->n;
 	if (ts_subtree_has_external_tokens(token))
 		q->external = token;
 }
@@ -361,8 +415,9 @@ static void quick_flush(struct quick *q)
 	for (uint32_t i = q->base; i < q->n; i++)
 		ts_stack_push(stack, 0, quick_whole(q, &q->entries[i]), false, q->entries[i].state);
 	q->base = q->n = QUICK_DEPTH;
+	q->plain = 0;
 	/* First, for the graph may be the last to hold what was external before the token. */
-	if (q->token.ptr && q->token_at == q->at.bytes)
+	if (q->token.ptr && q->token_at == q->at)
 		ts_parser__set_cached_token(q->parser, q->token_at, q->token_external, q->token);
 	ts_stack_set_last_external_token(stack, 0, q->external);
 }
@@ -392,8 +447,9 @@ static void quick_run(struct quick *q)
 
 	if (!quick_may_run(parser))
 		return;
-	q->at = ts_stack_position(parser->stack, 0);
+	q->at = ts_stack_position(parser->stack, 0).bytes;
 	q->state = ts_stack_state(parser->stack, 0);
+	quick_set_below(q);
 	q->external = ts_stack_last_external_token(parser->stack, 0);
 	q->token = NULL_SUBTREE;
 	q->is_set = false;
@@ -419,6 +475,5 @@ static void quick_init(struct quick *q, TSParser *parser, const TSStringInput *i
 			     .saved = ts_malloc(room * sizeof(*q->saved)),
 			     .room_saved = room,
 			     .python = parser->language == tree_sitter_python() };
-	parser->lexer.data.advance = quick_advance;
-	parser->lexer.data.mark_end = quick_mark_end;
+	quick_set_lexer(&parser->lexer.data);
 }

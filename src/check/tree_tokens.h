@@ -5,6 +5,13 @@
  * is one piece of memory and one range. What is not ASCII goes tree-sitter's own way. Part of
  * tree_core.c. */
 
+/* A text without errors is read as if it were one line, because nobody asks for rows and columns;
+ * so a place is a number of bytes, and this is how tree-sitter writes it. */
+static inline Length quick_place(uint32_t bytes)
+{
+	return (Length){ bytes, { 0, bytes } };
+}
+
 /* What the lexer calls for each character. */
 static void quick_advance(TSLexer *data, bool skip)
 {
@@ -13,12 +20,7 @@ static void quick_advance(TSLexer *data, bool skip)
 	if (!self->chunk)
 		return;
 	self->current_position.bytes += self->lookahead_size;
-	if (data->lookahead == '\n') {
-		self->current_position.extent.row++;
-		self->current_position.extent.column = 0;
-	} else {
-		self->current_position.extent.column += self->lookahead_size;
-	}
+	self->current_position.extent.column += self->lookahead_size;
 	if (skip)
 		self->token_start_position = self->current_position;
 
@@ -41,13 +43,39 @@ static void quick_mark_end(TSLexer *data)
 	self->token_end_position = self->current_position;
 }
 
+/* Bash's scanner asks where a line begins, and only there: the true column of anything else is not
+ * worth looking for. */
+static uint32_t quick_get_column(TSLexer *data)
+{
+	Lexer *self = (Lexer *)data;
+	const uint32_t at = self->current_position.bytes;
+
+	self->did_get_column = true;
+	return at && ((const TSStringInput *)self->input.payload)->string[at - 1] != '\n';
+}
+
+/* What is read with errors has rows and columns again. */
+static void quick_set_lexer(TSLexer *data)
+{
+	data->advance = quick_advance;
+	data->mark_end = quick_mark_end;
+	data->get_column = quick_get_column;
+}
+
+static void quick_reset_lexer(TSLexer *data)
+{
+	data->advance = ts_lexer__advance;
+	data->mark_end = ts_lexer__mark_end;
+	data->get_column = ts_lexer__get_column;
+}
+
 /* Begin a token at @at: ts_lexer_reset() and ts_lexer_start(). */
-static inline void quick_start(struct quick *q, Length at)
+static inline void quick_start(struct quick *q, uint32_t at)
 {
 	Lexer *lexer = &q->parser->lexer;
 
-	if (at.bytes >= q->size || (unsigned char)q->text[at.bytes] >= 0x80) {
-		ts_lexer_reset(lexer, at);
+	if (at >= q->size || (unsigned char)q->text[at] >= 0x80) {
+		ts_lexer_reset(lexer, quick_place(at));
 		ts_lexer_start(lexer);
 		return;
 	}
@@ -55,12 +83,12 @@ static inline void quick_start(struct quick *q, Length at)
 	lexer->chunk = q->text;
 	lexer->chunk_start = 0;
 	lexer->chunk_size = q->size;
-	lexer->current_position = at;
-	lexer->token_start_position = at;
+	lexer->current_position = quick_place(at);
+	lexer->token_start_position = quick_place(at);
 	lexer->token_end_position = LENGTH_UNDEFINED;
 	lexer->did_get_column = false;
 	lexer->data.result_symbol = 0;
-	lexer->data.lookahead = q->text[at.bytes];
+	lexer->data.lookahead = q->text[at];
 	lexer->lookahead_size = 1;
 }
 
@@ -71,7 +99,7 @@ static inline uint32_t quick_finish(struct quick *q, uint32_t seen)
 	const uint32_t more = lexer->data.lookahead == TS_DECODE_ERROR ? 5 : 1;
 	const uint32_t last = lexer->current_position.bytes + more;
 
-	q->work += last - q->at.bytes;
+	q->work += last - q->at;
 	if (length_is_undefined(lexer->token_end_position))
 		lexer->token_end_position = lexer->current_position;
 	/* What was skipped behind the end belongs to the next token. */
@@ -80,19 +108,41 @@ static inline uint32_t quick_finish(struct quick *q, uint32_t seen)
 	return last > seen ? last : seen;
 }
 
-/* ts_subtree_new_leaf() for a token of the lexer. */
-static inline Subtree quick_leaf(struct quick *q, TSSymbol symbol, bool external, bool keyword,
-				 uint32_t seen)
+/* A token that does not fit into one word. */
+static Subtree quick_large_leaf(const struct quick *q, TSSymbol symbol, bool external, bool keyword,
+				uint32_t seen)
 {
 	const Lexer *lexer = &q->parser->lexer;
-	const Length padding = length_sub(lexer->token_start_position, q->at);
-	const Length size = length_sub(lexer->token_end_position, lexer->token_start_position);
+	const uint32_t start = lexer->token_start_position.bytes;
+	const uint32_t end = lexer->token_end_position.bytes;
+	const TSSymbolMetadata about = q->language->symbol_metadata[symbol];
+	SubtreeHeapData *leaf = bj_tree_bump(sizeof(*leaf));
+
+	*leaf = (SubtreeHeapData){ .ref_count = 1,
+				   .padding = quick_place(start - q->at),
+				   .size = quick_place(end - start),
+				   .lookahead_bytes = seen - end,
+				   .symbol = symbol,
+				   .parse_state = q->state,
+				   .visible = about.visible,
+				   .named = about.named,
+				   .extra = symbol == ts_builtin_sym_end,
+				   .has_external_tokens = external,
+				   .depends_on_column = external && lexer->did_get_column,
+				   .is_keyword = keyword };
+	return (Subtree){ .ptr = leaf };
+}
+
+/* ts_subtree_new_leaf() for a token of the lexer. */
+static inline Subtree quick_leaf(struct quick *q, TSSymbol symbol, bool keyword, uint32_t seen)
+{
+	const Lexer *lexer = &q->parser->lexer;
+	const uint32_t padding = lexer->token_start_position.bytes - q->at;
+	const uint32_t size = lexer->token_end_position.bytes - lexer->token_start_position.bytes;
 	const uint32_t ahead = seen - lexer->token_end_position.bytes;
 
-	if (external || symbol > UINT8_MAX || !ts_subtree_can_inline(padding, size, ahead))
-		return ts_subtree_new_leaf(&q->parser->tree_pool, symbol, padding, size, ahead,
-					   q->state, external, external && lexer->did_get_column,
-					   keyword, q->language);
+	if ((symbol | padding | size) > UINT8_MAX - 1 || ahead > 15)
+		return quick_large_leaf(q, symbol, false, keyword, seen);
 
 	const TSSymbolMetadata about = q->language->symbol_metadata[symbol];
 
@@ -103,11 +153,10 @@ static inline Subtree quick_leaf(struct quick *q, TSSymbol symbol, bool external
 				    .is_keyword = keyword,
 				    .symbol = (uint8_t)symbol,
 				    .parse_state = q->state,
-				    .padding_columns = (uint8_t)padding.extent.column,
-				    .padding_rows = (uint8_t)padding.extent.row,
+				    .padding_columns = (uint8_t)padding,
 				    .lookahead_bytes = (uint8_t)ahead,
-				    .padding_bytes = (uint8_t)padding.bytes,
-				    .size_bytes = (uint8_t)size.bytes } };
+				    .padding_bytes = (uint8_t)padding,
+				    .size_bytes = (uint8_t)size } };
 }
 
 /* Whether the scanner of Python's grammar has nothing to say here: outside of strings it knows line
@@ -121,7 +170,7 @@ static inline bool quick_python_is_idle(const struct quick *q, const bool *valid
 		['R'] = true,  ['U'] = true,  ['\\'] = true, ['`'] = true,  ['b'] = true,
 		['f'] = true,  ['r'] = true,  ['u'] = true,  ['{'] = true,  ['}'] = true,
 	};
-	uint32_t at = q->at.bytes;
+	uint32_t at = q->at;
 
 	if (valid[STRING_CONTENT])
 		return false;
@@ -184,7 +233,7 @@ static inline bool quick_bash_is_idle(const struct quick *q, const bool *valid)
 		CLOSING_BRACE = 21,
 		ERROR_RECOVERY = 28,
 	};
-	uint32_t at = q->at.bytes;
+	uint32_t at = q->at;
 
 	for (unsigned i = HEREDOC_START; i <= HEREDOC_END; i++)
 		if (valid[i])
@@ -244,7 +293,7 @@ static Subtree quick_scan(struct quick *q, unsigned mode, uint32_t *seen)
 	const bool changed = !ts_external_scanner_state_eq(
 		ts_subtree_external_scanner_state(q->external), lexer->debug_buffer, length);
 	const TSSymbol symbol = q->language->external_scanner.symbol_map[lexer->data.result_symbol];
-	const Subtree token = quick_leaf(q, symbol, true, false, *seen);
+	const Subtree token = quick_large_leaf(q, symbol, true, false, *seen);
 	SubtreeHeapData *data = ts_subtree_to_mut_unsafe(token).ptr;
 
 	ts_external_scanner_state_init(&data->external_scanner_state, lexer->debug_buffer, length);
@@ -260,19 +309,19 @@ static Subtree quick_scan(struct quick *q, unsigned mode, uint32_t *seen)
 static Subtree quick_word(struct quick *q, TSSymbol symbol, uint32_t seen)
 {
 	Lexer *lexer = &q->parser->lexer;
-	const Length end = lexer->token_end_position;
-	const Length start = lexer->token_start_position;
+	const uint32_t end = lexer->token_end_position.bytes;
+	const uint32_t start = lexer->token_start_position.bytes;
 
 	quick_start(q, start);
 
 	const bool keyword = q->language->keyword_lex_fn(&lexer->data, 0);
-	const bool whole = keyword && lexer->token_end_position.bytes == end.bytes;
+	const bool whole = keyword && lexer->token_end_position.bytes == end;
 
 	if (whole && ts_language_has_actions(q->language, q->state, lexer->data.result_symbol))
 		symbol = lexer->data.result_symbol;
-	lexer->token_start_position = start;
-	lexer->token_end_position = end;
-	return quick_leaf(q, symbol, false, keyword, seen);
+	lexer->token_start_position = quick_place(start);
+	lexer->token_end_position = quick_place(end);
+	return quick_leaf(q, symbol, keyword, seen);
 }
 
 /* NULL_SUBTREE: nothing that is allowed in @mode, or nothing is to be read. */
@@ -298,7 +347,7 @@ static Subtree quick_lex_in(struct quick *q, TSLexMode mode)
 
 	if (symbol && symbol == q->language->keyword_capture_token)
 		return quick_word(q, symbol, seen);
-	return quick_leaf(q, symbol, false, false, seen);
+	return quick_leaf(q, symbol, false, seen);
 }
 
 static Subtree quick_lex(struct quick *q)

@@ -8,6 +8,7 @@
 
 #include <hs/hs.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "secrets_rules.inc"
 
@@ -26,10 +27,35 @@ static int write_bytes(const char *path, const char *bytes, size_t size)
 	return fclose(f);
 }
 
+#define MOST (2 * N_RULES)
+
+/* What libhs is given: a rule's patterns are one a line, and all are known by the rule's number. */
+struct expressions {
+	const char *patterns[MOST];
+	unsigned flags[MOST], ids[MOST];
+	unsigned n;
+};
+
+static int add_rule(struct expressions *all, unsigned id)
+{
+	char *lines = strdup(SECRET_RULES[id].pattern);
+
+	for (char *next; lines; lines = next) {
+		next = strchr(lines, '\n');
+		if (next)
+			*next++ = '\0';
+		if (all->n == MOST)
+			return -1;
+		all->patterns[all->n] = lines;
+		all->flags[all->n] = bj_secret_flags(SECRET_RULES[id].kind);
+		all->ids[all->n++] = id;
+	}
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
-	const char *patterns[N_RULES];
-	unsigned flags[N_RULES], ids[N_RULES];
+	static struct expressions all;
 	const hs_platform_info_t plain = { 0 };
 	hs_database_t *db = NULL, *placed = NULL;
 	char *bytes = NULL;
@@ -38,14 +64,16 @@ int main(int argc, char **argv)
 
 	if (argc != 2)
 		return 2;
-	for (unsigned i = 0; i < N_RULES; i++) {
-		patterns[i] = SECRET_RULES[i].pattern;
-		flags[i] = bj_secret_flags(SECRET_RULES[i].kind);
-		ids[i] = i;
-	}
-	if (hs_compile_multi(patterns, flags, ids, N_RULES, HS_MODE_BLOCK, &plain, &db, &error)) {
+	for (unsigned i = 0; i < N_RULES; i++)
+		if (add_rule(&all, i) < 0) {
+			fprintf(stderr, "bj-generate-secrets: too many patterns\n");
+			return 1;
+		}
+	if (hs_compile_multi(all.patterns, all.flags, all.ids, all.n, HS_MODE_BLOCK, &plain, &db,
+			     &error)) {
 		fprintf(stderr, "bj-generate-secrets: %s: %s\n",
-			error->expression < 0 ? "all" : SECRET_RULES[error->expression].rule.id,
+			error->expression < 0 ? "all"
+					      : SECRET_RULES[all.ids[error->expression]].rule.id,
 			error->message);
 		return 1;
 	}

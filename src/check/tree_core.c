@@ -163,17 +163,19 @@ TSTree *bj_tree_read(TSParser *parser, const char *text, uint32_t size, uint64_t
 	return tree;
 }
 
+/* --- the tree as an array --------------------------------------------------------------------- */
+
 /* A node of tree-sitter whose children are being read. Hidden ones leave no trace but hand their
  * field on to their children. */
 struct frame {
 	const Subtree *child, *end;
-	const TSSymbol *aliases; /* NULL: there are none */
-	const TSFieldMapEntry *fields, *fields_end;
-	uint32_t structural; /* the number of the next child, without comments */
-	uint32_t at;         /* byte where the next child's padding begins */
-	uint32_t node;       /* the node of ours that it is in */
-	uint32_t last;       /* its latest child */
-	uint8_t field;       /* what a hidden one hands on */
+	const TSSymbol *aliases; /* by the number of the child; NULL: there are none */
+	const uint8_t *fields;   /* the same */
+	uint32_t structural;     /* the number of the next child, without comments */
+	uint32_t at;             /* byte where the next child's padding begins */
+	uint32_t node;           /* the node of ours that it is in */
+	uint32_t last;           /* its latest child */
+	uint8_t field;           /* what a hidden one hands on */
 	bool hidden;
 };
 
@@ -184,14 +186,34 @@ struct flatten {
 	uint32_t n, room;
 	struct frame *frames;
 	uint32_t depth, room_frames;
+	/* The field of each child of each production; tree-sitter has lists to be searched. */
+	uint8_t *fields;
 };
 
-/* What the frame around a child says about it, and where it is. */
+/* A child of the frame on top: what that says about it, and where it is. */
 struct child {
 	uint32_t start, end;
 	TSSymbol alias;
 	uint8_t field;
 };
+
+static bool make_fields(struct flatten *f)
+{
+	const uint32_t width = f->language->max_alias_sequence_length;
+
+	f->fields = calloc(f->language->production_id_count + 1, width);
+	for (uint32_t i = 1; f->fields && i < f->language->production_id_count; i++) {
+		const TSFieldMapEntry *entry, *end;
+
+		ts_language_field_map(f->language, i, &entry, &end);
+		/* The first one counts. */
+		for (; entry < end; end--)
+			if (!end[-1].inherited && end[-1].child_index < width)
+				f->fields[i * width + end[-1].child_index] =
+					(uint8_t)end[-1].field_id;
+	}
+	return f->fields;
+}
 
 static bool more_nodes(struct flatten *f)
 {
@@ -218,19 +240,20 @@ static bool more_frames(struct flatten *f)
 }
 
 /* Read the children of @tree, which has some. */
-static bool push_frame(struct flatten *f, const SubtreeHeapData *tree, uint32_t start,
-		       uint32_t node, bool hidden, uint8_t field)
+static inline bool push_frame(struct flatten *f, const SubtreeHeapData *tree, uint32_t start,
+			      uint32_t node, bool hidden, uint8_t field)
 {
 	if (f->depth == f->room_frames && !more_frames(f))
 		return false;
 
+	const uint32_t width = f->language->max_alias_sequence_length;
 	const uint32_t production = tree->production_id;
 	struct frame *frame = &f->frames[f->depth++];
 
 	frame->end = (const Subtree *)tree;
 	frame->child = frame->end - tree->child_count;
-	frame->aliases = ts_language_alias_sequence(f->language, production);
-	ts_language_field_map(f->language, production, &frame->fields, &frame->fields_end);
+	frame->aliases = production ? &f->language->alias_sequences[production * width] : NULL;
+	frame->fields = &f->fields[production * width];
 	frame->structural = 0;
 	/* The first child has no padding apart from its parent's. */
 	frame->at = start - ts_subtree_padding(*frame->child).bytes;
@@ -242,24 +265,20 @@ static bool push_frame(struct flatten *f, const SubtreeHeapData *tree, uint32_t 
 	return true;
 }
 
-static inline uint8_t field_of(const struct frame *frame)
-{
-	for (const TSFieldMapEntry *e = frame->fields; e < frame->fields_end; e++)
-		if (!e->inherited && e->child_index == frame->structural)
-			return (uint8_t)e->field_id;
-	return frame->hidden ? frame->field : 0;
-}
-
 static inline struct child next_child(struct frame *frame, uint32_t padding, uint32_t size,
 				      bool extra)
 {
 	struct child child = { .start = frame->at + padding, .end = frame->at + padding + size };
 
 	frame->at = child.end;
-	if (!extra) {
-		child.alias = frame->aliases ? frame->aliases[frame->structural] : 0;
-		child.field = field_of(frame);
-		frame->structural++;
+	if (extra)
+		return child;
+	child.field = frame->field;
+	if (frame->aliases) {
+		const uint8_t field = frame->fields[frame->structural];
+
+		child.alias = frame->aliases[frame->structural++];
+		child.field = field ? field : frame->field;
 	}
 	return child;
 }
@@ -269,13 +288,12 @@ static inline bool is_named(const struct flatten *f, const struct child *child, 
 	return child->alias ? f->language->symbol_metadata[child->alias].named : named;
 }
 
-static inline bool add_node(struct flatten *f, TSSymbol symbol, bool missing,
+static inline bool add_node(struct flatten *f, struct frame *frame, TSSymbol symbol, bool missing,
 			    const struct child *child)
 {
 	if (f->n == f->room && !more_nodes(f))
 		return false;
 
-	struct frame *frame = &f->frames[f->depth - 1];
 	const TSSymbol kind = child->alias ? child->alias : symbol;
 
 	f->nodes[f->n] = (struct bj_node){
@@ -286,6 +304,7 @@ static inline bool add_node(struct flatten *f, TSSymbol symbol, bool missing,
 		.end = child->end > child->start ? f->places[child->end - 1] + 1
 						 : f->places[child->end],
 		.parent = frame->node,
+		.after = f->n + 1,
 	};
 	if (frame->last)
 		f->nodes[frame->last].next = f->n;
@@ -303,25 +322,25 @@ static Subtree skip_hidden(Subtree tree)
 }
 
 /* A visible leaf, or one that an alias makes visible. */
-static inline bool read_leaf(struct flatten *f, const SubtreeInlineData *leaf,
+static inline bool read_leaf(struct flatten *f, struct frame *frame, const SubtreeInlineData *leaf,
 			     const struct child *child)
 {
 	if ((!child->alias && !leaf->visible) ||
 	    (!is_named(f, child, leaf->named) && !child->field && !leaf->is_missing))
 		return true;
-	return add_node(f, leaf->symbol, leaf->is_missing, child);
+	return add_node(f, frame, leaf->symbol, leaf->is_missing, child);
 }
 
-static bool read_tree(struct flatten *f, const SubtreeHeapData *tree, const struct child *child)
+static inline bool read_tree(struct flatten *f, struct frame *frame, const SubtreeHeapData *tree,
+			     const struct child *child)
 {
 	const uint32_t n = tree->child_count;
 
 	if (!child->alias && !tree->visible)
-		return !n || push_frame(f, tree, child->start, f->frames[f->depth - 1].node, true,
-					child->field);
+		return !n || push_frame(f, tree, child->start, frame->node, true, child->field);
 	if (!is_named(f, child, tree->named) && !child->field && !n && !tree->is_missing)
 		return true;
-	return add_node(f, tree->symbol, tree->is_missing, child) &&
+	return add_node(f, frame, tree->symbol, tree->is_missing, child) &&
 	       (!n || push_frame(f, tree, child->start, f->n - 1, false, 0));
 }
 
@@ -334,7 +353,7 @@ static inline bool read_child(struct flatten *f, struct frame *frame)
 		const struct child child = next_child(frame, tree.data.padding_bytes,
 						      tree.data.size_bytes, tree.data.extra);
 
-		return read_leaf(f, &tree.data, &child);
+		return read_leaf(f, frame, &tree.data, &child);
 	}
 
 	const struct child child =
@@ -342,41 +361,30 @@ static inline bool read_child(struct flatten *f, struct frame *frame)
 
 	if (!child.alias && !tree.ptr->visible && tree.ptr->child_count == 1)
 		tree = skip_hidden(tree);
-	return tree.data.is_inline ? read_leaf(f, &tree.data, &child)
-				   : read_tree(f, tree.ptr, &child);
+	return tree.data.is_inline ? read_leaf(f, frame, &tree.data, &child)
+				   : read_tree(f, frame, tree.ptr, &child);
 }
 
-static void pop_frame(struct flatten *f)
+static inline void pop_frame(struct flatten *f, const struct frame *frame)
 {
-	const struct frame *frame = &f->frames[--f->depth];
-
+	f->depth--;
 	if (frame->hidden)
 		f->frames[f->depth - 1].last = frame->last;
-}
-
-static void set_after(struct bj_node *nodes, uint32_t n)
-{
-	for (uint32_t i = n; i-- > 0;) {
-		struct bj_node *up = &nodes[nodes[i].parent];
-
-		if (nodes[i].after <= i)
-			nodes[i].after = i + 1;
-		if (up->after < nodes[i].after)
-			up->after = nodes[i].after;
-	}
+	else if (f->depth)
+		f->nodes[frame->node].after = f->n;
 }
 
 /* The root is the only child of a frame around all. */
 static bool flatten_all(struct flatten *f, Subtree root)
 {
-	if (!more_frames(f))
+	if (!make_fields(f) || !more_frames(f))
 		return false;
 	f->frames[f->depth++] = (struct frame){ .child = &root, .end = &root + 1 };
 	while (f->depth) {
 		struct frame *frame = &f->frames[f->depth - 1];
 
 		if (frame->child == frame->end)
-			pop_frame(f);
+			pop_frame(f, frame);
 		else if (!read_child(f, frame))
 			return false;
 	}
@@ -397,11 +405,11 @@ bool bj_tree_flatten(const struct TSTree *parsed, const uint32_t *places, struct
 	const bool ok = flatten_all(&f, parsed->root);
 
 	free(f.frames);
+	free(f.fields);
 	if (!ok) {
 		free(f.nodes);
 		return false;
 	}
-	set_after(f.nodes, f.n);
 	tree->nodes = f.nodes;
 	tree->n_nodes = f.n;
 	return true;

@@ -29,6 +29,7 @@ struct quick_entry {
 struct quick {
 	TSParser *parser;
 	const TSLanguage *language;
+	const struct bj_lexer_table *tokens, *words;
 	const char *text;
 	uint32_t size;
 	/* In use: from base to n. Below it lies what the top of the graph is, but for its tree. */
@@ -61,6 +62,7 @@ struct quick {
 
 const TSLanguage *tree_sitter_python(void);
 
+#include "check/lexer_table.h"
 #include "check/tree_tokens.h"
 
 static void *quick_grow(void *array, uint32_t *room, size_t size)
@@ -475,5 +477,7 @@ static void quick_init(struct quick *q, TSParser *parser, const TSStringInput *i
 			     .saved = ts_malloc(room * sizeof(*q->saved)),
 			     .room_saved = room,
 			     .python = parser->language == tree_sitter_python() };
+	q->tokens = q->python ? &bj_lexer_python : &bj_lexer_bash;
+	q->words = q->python ? &bj_lexer_python_words : &bj_lexer_bash_words;
 	quick_set_lexer(&parser->lexer.data);
 }

@@ -108,41 +108,105 @@ static inline uint32_t quick_finish(struct quick *q, uint32_t seen)
 	return last > seen ? last : seen;
 }
 
-/* A token that does not fit into one word. */
-static Subtree quick_large_leaf(const struct quick *q, TSSymbol symbol, bool external, bool keyword,
-				uint32_t seen)
+/* What a lexer found. */
+struct quick_match {
+	uint32_t start, end; /* of the token */
+	uint32_t seen;       /* the byte after the last one that was looked at */
+	TSSymbol symbol;
+	bool found;
+};
+
+/* Let the grammar's own lexer go on at @at. */
+static __attribute__((noinline)) void quick_ask(struct quick *q, bool words, TSStateId state,
+						uint32_t at, struct quick_match *m)
 {
-	const Lexer *lexer = &q->parser->lexer;
-	const uint32_t start = lexer->token_start_position.bytes;
-	const uint32_t end = lexer->token_end_position.bytes;
+	Lexer *lexer = &q->parser->lexer;
+
+	quick_start(q, at);
+	if (m->start != at)
+		lexer->token_start_position = quick_place(m->start);
+	if (words ? q->language->keyword_lex_fn(&lexer->data, state)
+		  : q->language->lex_fn(&lexer->data, state)) {
+		m->found = true;
+		m->symbol = lexer->data.result_symbol;
+		m->end = lexer->token_end_position.bytes;
+	}
+	m->start = lexer->token_start_position.bytes;
+	m->seen =
+		lexer->current_position.bytes + (lexer->data.lookahead == TS_DECODE_ERROR ? 5 : 1);
+}
+
+/* The token at @at, from @state of a lexer on. */
+static inline struct quick_match quick_match(struct quick *q, bool words, TSStateId state,
+					     uint32_t at)
+{
+	const struct bj_lexer_table *table = words ? q->words : q->tokens;
+	struct quick_match m = { .start = at };
+	uint16_t step = BJ_LEXER_ASK;
+
+	for (; at < q->size; at++) {
+		const uint16_t accepted = table->accepts[state];
+
+		if (accepted) {
+			m.found = true;
+			m.symbol = (TSSymbol)(accepted - 1);
+			m.end = at;
+		}
+		step = table->steps[state * table->n_classes +
+				    table->classes[(unsigned char)q->text[at]]];
+		if (step <= BJ_LEXER_ASK)
+			break;
+		state = (TSStateId)(step / 2 - 1);
+		if (step & 1)
+			m.start = at + 1;
+	}
+	m.seen = at + 1;
+	if (__builtin_expect(at == q->size || step == BJ_LEXER_ASK, 0))
+		quick_ask(q, words, state, at, &m);
+	/* What was skipped behind the end belongs to the next token. */
+	if (m.end < m.start)
+		m.start = m.end;
+	return m;
+}
+
+/* A token that does not fit into one word. */
+static SubtreeHeapData *quick_new_leaf(const struct quick *q, TSSymbol symbol,
+				       const struct quick_match *m, uint32_t seen)
+{
 	const TSSymbolMetadata about = q->language->symbol_metadata[symbol];
 	SubtreeHeapData *leaf = bj_tree_bump(sizeof(*leaf));
 
 	*leaf = (SubtreeHeapData){ .ref_count = 1,
-				   .padding = quick_place(start - q->at),
-				   .size = quick_place(end - start),
-				   .lookahead_bytes = seen - end,
+				   .padding = quick_place(m->start - q->at),
+				   .size = quick_place(m->end - m->start),
+				   .lookahead_bytes = seen - m->end,
 				   .symbol = symbol,
 				   .parse_state = q->state,
 				   .visible = about.visible,
 				   .named = about.named,
-				   .extra = symbol == ts_builtin_sym_end,
-				   .has_external_tokens = external,
-				   .depends_on_column = external && lexer->did_get_column,
-				   .is_keyword = keyword };
+				   .extra = symbol == ts_builtin_sym_end };
+	return leaf;
+}
+
+static Subtree quick_large_leaf(const struct quick *q, TSSymbol symbol, bool keyword,
+				const struct quick_match *m, uint32_t seen)
+{
+	SubtreeHeapData *leaf = quick_new_leaf(q, symbol, m, seen);
+
+	leaf->is_keyword = keyword;
 	return (Subtree){ .ptr = leaf };
 }
 
 /* ts_subtree_new_leaf() for a token of the lexer. */
-static inline Subtree quick_leaf(struct quick *q, TSSymbol symbol, bool keyword, uint32_t seen)
+static inline Subtree quick_leaf(struct quick *q, TSSymbol symbol, bool keyword,
+				 const struct quick_match *m, uint32_t seen)
 {
-	const Lexer *lexer = &q->parser->lexer;
-	const uint32_t padding = lexer->token_start_position.bytes - q->at;
-	const uint32_t size = lexer->token_end_position.bytes - lexer->token_start_position.bytes;
-	const uint32_t ahead = seen - lexer->token_end_position.bytes;
+	const uint32_t padding = m->start - q->at;
+	const uint32_t size = m->end - m->start;
+	const uint32_t ahead = seen - m->end;
 
 	if ((symbol | padding | size) > UINT8_MAX - 1 || ahead > 15)
-		return quick_large_leaf(q, symbol, false, keyword, seen);
+		return quick_large_leaf(q, symbol, keyword, m, seen);
 
 	const TSSymbolMetadata about = q->language->symbol_metadata[symbol];
 
@@ -293,9 +357,13 @@ static Subtree quick_scan(struct quick *q, unsigned mode, uint32_t *seen)
 	const bool changed = !ts_external_scanner_state_eq(
 		ts_subtree_external_scanner_state(q->external), lexer->debug_buffer, length);
 	const TSSymbol symbol = q->language->external_scanner.symbol_map[lexer->data.result_symbol];
-	const Subtree token = quick_large_leaf(q, symbol, true, false, *seen);
-	SubtreeHeapData *data = ts_subtree_to_mut_unsafe(token).ptr;
+	const struct quick_match m = { .start = lexer->token_start_position.bytes,
+				       .end = lexer->token_end_position.bytes };
+	SubtreeHeapData *data = quick_new_leaf(q, symbol, &m, *seen);
+	const Subtree token = { .ptr = data };
 
+	data->has_external_tokens = true;
+	data->depends_on_column = lexer->did_get_column;
 	ts_external_scanner_state_init(&data->external_scanner_state, lexer->debug_buffer, length);
 	data->has_external_scanner_state_change = changed;
 	/* What Python's scanner keeps is what it wrote, but for an indentation beyond 255 and more
@@ -306,28 +374,20 @@ static Subtree quick_scan(struct quick *q, unsigned mode, uint32_t *seen)
 }
 
 /* A word may be a keyword, where one is allowed. */
-static Subtree quick_word(struct quick *q, TSSymbol symbol, uint32_t seen)
+static Subtree quick_word(struct quick *q, const struct quick_match *word, uint32_t seen)
 {
-	Lexer *lexer = &q->parser->lexer;
-	const uint32_t end = lexer->token_end_position.bytes;
-	const uint32_t start = lexer->token_start_position.bytes;
+	const struct quick_match m = quick_match(q, true, 0, word->start);
+	TSSymbol symbol = word->symbol;
 
-	quick_start(q, start);
-
-	const bool keyword = q->language->keyword_lex_fn(&lexer->data, 0);
-	const bool whole = keyword && lexer->token_end_position.bytes == end;
-
-	if (whole && ts_language_has_actions(q->language, q->state, lexer->data.result_symbol))
-		symbol = lexer->data.result_symbol;
-	lexer->token_start_position = quick_place(start);
-	lexer->token_end_position = quick_place(end);
-	return quick_leaf(q, symbol, keyword, seen);
+	if (m.found && m.end == word->end &&
+	    ts_language_has_actions(q->language, q->state, m.symbol))
+		symbol = m.symbol;
+	return quick_leaf(q, symbol, m.found, word, seen);
 }
 
 /* NULL_SUBTREE: nothing that is allowed in @mode, or nothing is to be read. */
 static Subtree quick_lex_in(struct quick *q, TSLexMode mode)
 {
-	Lexer *lexer = &q->parser->lexer;
 	uint32_t seen = 0;
 
 	if (mode.lex_state == (uint16_t)-1)
@@ -338,16 +398,16 @@ static Subtree quick_lex_in(struct quick *q, TSLexMode mode)
 		if (token.ptr)
 			return token;
 	}
-	quick_start(q, q->at);
-	if (!q->language->lex_fn(&lexer->data, mode.lex_state))
+
+	const struct quick_match m = quick_match(q, false, mode.lex_state, q->at);
+
+	if (!m.found)
 		return NULL_SUBTREE;
-	seen = quick_finish(q, seen);
-
-	const TSSymbol symbol = lexer->data.result_symbol;
-
-	if (symbol && symbol == q->language->keyword_capture_token)
-		return quick_word(q, symbol, seen);
-	return quick_leaf(q, symbol, false, seen);
+	q->work += m.seen - q->at;
+	seen = m.seen > seen ? m.seen : seen;
+	if (m.symbol && m.symbol == q->language->keyword_capture_token)
+		return quick_word(q, &m, seen);
+	return quick_leaf(q, m.symbol, false, &m, seen);
 }
 
 static Subtree quick_lex(struct quick *q)

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Write the lexers of the grammars as tables: bj-generate-lexers OUT.c
+ *
+ * A lexer that tree-sitter makes is a function over states; what it does next depends on its state,
+ * the next character, and whether the text is over. Here it is built so that it takes a single step
+ * (lexer_steps.h), and asked for all that can happen with plain ASCII. NUL is left out: the text
+ * may be over there. */
+#include "check/lexer_steps.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { STATES = 4096, BYTES = 128, STOP = 0, ASK = 1 };
+
+const TSLanguage *tree_sitter_python(void);
+const TSLanguage *tree_sitter_bash(void);
+
+typedef bool lex_fn(TSLexer *lexer, TSStateId state);
+
+struct table {
+	bool known[STATES];
+	TSStateId todo[STATES];
+	unsigned n_todo, n_states;
+	uint16_t accepts[STATES];
+	uint16_t steps[STATES][BYTES];
+	uint8_t classes[BYTES];
+	unsigned columns[BYTES], n_classes; /* by class: a byte of it */
+};
+
+static bool never(const TSLexer *lexer)
+{
+	(void)lexer;
+	return false;
+}
+
+static void nothing(TSLexer *lexer)
+{
+	(void)lexer;
+}
+
+static void add_state(struct table *t, TSStateId state)
+{
+	if (state >= STATES) {
+		fprintf(stderr, "bj-generate-lexers: more than %d states\n", STATES);
+		exit(1);
+	}
+	if (t->known[state])
+		return;
+	t->known[state] = true;
+	t->todo[t->n_todo++] = state;
+	if (state >= t->n_states)
+		t->n_states = state + 1u;
+}
+
+static void read_state(struct table *t, lex_fn *lex, TSStateId state)
+{
+	for (int c = 1; c < BYTES; c++) {
+		struct bj_step step = {
+			.lexer = { .lookahead = c, .eof = never, .mark_end = nothing }
+		};
+		const bool accepted = lex(&step.lexer, state);
+
+		t->accepts[state] = accepted ? step.lexer.result_symbol + 1u : 0;
+		if (!step.moved)
+			continue;
+		t->steps[state][c] = (uint16_t)((step.to + 1u) * 2 + step.skipped);
+		add_state(t, step.to);
+	}
+	t->steps[state][0] = ASK;
+}
+
+static bool same_column(const struct table *t, unsigned a, unsigned b)
+{
+	for (unsigned s = 0; s < t->n_states; s++)
+		if (t->steps[s][a] != t->steps[s][b])
+			return false;
+	return true;
+}
+
+/* Most bytes are the same to a lexer: letters that begin no keyword, digits. */
+static void find_classes(struct table *t)
+{
+	for (unsigned c = 0; c < BYTES; c++) {
+		unsigned k = 0;
+
+		while (k < t->n_classes && !same_column(t, c, t->columns[k]))
+			k++;
+		if (k == t->n_classes)
+			t->columns[t->n_classes++] = c;
+		t->classes[c] = (uint8_t)k;
+	}
+}
+
+static void write_table(FILE *f, const struct table *t, const char *name)
+{
+	fprintf(f, "static const uint8_t %s_classes[256] = {", name);
+	for (unsigned c = 0; c < BYTES; c++)
+		fprintf(f, "%s%u,", c % 24 ? "" : "\n", t->classes[c]);
+	fprintf(f, "\n};\nstatic const uint16_t %s_accepts[] = {", name);
+	for (unsigned s = 0; s < t->n_states; s++)
+		fprintf(f, "%s%u,", s % 24 ? "" : "\n", t->accepts[s]);
+	fprintf(f, "\n};\nstatic const uint16_t %s_steps[] = {", name);
+	for (unsigned s = 0; s < t->n_states; s++)
+		for (unsigned k = 0; k < t->n_classes; k++)
+			fprintf(f, "%s%u,", k ? "" : "\n",
+				t->known[s] ? t->steps[s][t->columns[k]] : ASK);
+	fprintf(f,
+		"\n};\nconst struct bj_lexer_table %s = { %s_classes, %u, %s_accepts, %s_steps "
+		"};\n",
+		name, name, t->n_classes, name, name);
+}
+
+static void make_table(FILE *f, const TSLanguage *language, bool words, const char *name)
+{
+	lex_fn *lex = words ? language->keyword_lex_fn : language->lex_fn;
+	struct table *t = calloc(1, sizeof(*t));
+
+	if (!t)
+		exit(1);
+	add_state(t, 0);
+	for (uint32_t i = 0; !words && i < language->state_count; i++)
+		if (language->lex_modes[i].lex_state != (uint16_t)-1)
+			add_state(t, language->lex_modes[i].lex_state);
+	while (t->n_todo)
+		read_state(t, lex, t->todo[--t->n_todo]);
+	find_classes(t);
+	write_table(f, t, name);
+	free(t);
+}
+
+int main(int argc, char **argv)
+{
+	FILE *f = argc == 2 ? fopen(argv[1], "w") : NULL;
+
+	if (!f)
+		return 2;
+	fprintf(f, "/* Made by bj-generate-lexers. */\n#include \"check/lexer_table.h\"\n");
+	make_table(f, tree_sitter_python(), false, "bj_lexer_python");
+	make_table(f, tree_sitter_python(), true, "bj_lexer_python_words");
+	make_table(f, tree_sitter_bash(), false, "bj_lexer_bash");
+	make_table(f, tree_sitter_bash(), true, "bj_lexer_bash_words");
+	return fclose(f) ? 1 : 0;
+}

@@ -22,8 +22,8 @@ struct table {
 	bool known[STATES];
 	TSStateId todo[STATES];
 	unsigned n_todo, n_states;
-	uint16_t accepts[STATES];
-	uint16_t steps[STATES][BYTES];
+	uint32_t accepts[STATES];
+	uint32_t steps[STATES][BYTES]; /* the next state, plus one, twice, and one more: skipped */
 	uint8_t classes[BYTES];
 	unsigned columns[BYTES], n_classes; /* by class: a byte of it */
 };
@@ -64,7 +64,7 @@ static void read_state(struct table *t, lex_fn *lex, TSStateId state)
 		t->accepts[state] = accepted ? step.lexer.result_symbol + 1u : 0;
 		if (!step.moved)
 			continue;
-		t->steps[state][c] = (uint16_t)((step.to + 1u) * 2 + step.skipped);
+		t->steps[state][c] = (step.to + 1u) * 2 + step.skipped;
 		add_state(t, step.to);
 	}
 	t->steps[state][0] = ASK;
@@ -92,23 +92,27 @@ static void find_classes(struct table *t)
 	}
 }
 
+static uint32_t row_step(const struct table *t, unsigned state, unsigned class)
+{
+	const uint32_t step = t->known[state] ? t->steps[state][t->columns[class]] : ASK;
+	const uint32_t width = t->n_classes + 1;
+
+	return step <= ASK ? step : ((step / 2 - 1) * width + 1) * 2 + step % 2;
+}
+
 static void write_table(FILE *f, const struct table *t, const char *name)
 {
-	fprintf(f, "static const uint8_t %s_classes[256] = {", name);
-	for (unsigned c = 0; c < BYTES; c++)
-		fprintf(f, "%s%u,", c % 24 ? "" : "\n", t->classes[c]);
-	fprintf(f, "\n};\nstatic const uint16_t %s_accepts[] = {", name);
-	for (unsigned s = 0; s < t->n_states; s++)
-		fprintf(f, "%s%u,", s % 24 ? "" : "\n", t->accepts[s]);
-	fprintf(f, "\n};\nstatic const uint16_t %s_steps[] = {", name);
-	for (unsigned s = 0; s < t->n_states; s++)
+	fprintf(f, "static const uint8_t %s_columns[256] = {", name);
+	for (unsigned c = 0; c < 256; c++)
+		fprintf(f, "%s%u,", c % 24 ? "" : "\n", (c < BYTES ? t->classes[c] : 0) + 1u);
+	fprintf(f, "\n};\nstatic const uint32_t %s_rows[] = {", name);
+	for (unsigned s = 0; s < t->n_states; s++) {
+		fprintf(f, "\n%u,", t->accepts[s]);
 		for (unsigned k = 0; k < t->n_classes; k++)
-			fprintf(f, "%s%u,", k ? "" : "\n",
-				t->known[s] ? t->steps[s][t->columns[k]] : ASK);
-	fprintf(f,
-		"\n};\nconst struct bj_lexer_table %s = { %s_classes, %u, %s_accepts, %s_steps "
-		"};\n",
-		name, name, t->n_classes, name, name);
+			fprintf(f, "%u,", row_step(t, s, k));
+	}
+	fprintf(f, "\n};\nconst struct bj_lexer_table %s = { %s_columns, %u, %s_rows };\n", name,
+		name, t->n_classes + 1, name);
 }
 
 static void make_table(FILE *f, const TSLanguage *language, bool words, const char *name)

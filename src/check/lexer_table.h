@@ -8,12 +8,12 @@
  * (tree_tokens.h), a few instructions for a byte; the lexer is some ten thousand lines of
  * comparisons. */
 struct bj_lexer_table {
-	const uint8_t *classes; /* by byte: its column; 0 for what is not ASCII and for NUL */
-	uint16_t n_classes;
-	const uint16_t *accepts; /* by state: the token that may end here, plus one; 0: none */
-	/* By state, then by class: the next state, plus one, twice, and one more if the byte
-	 * belongs to no token. */
-	const uint16_t *steps;
+	const uint8_t *columns; /* by byte: its place in a row; what is not ASCII has that of NUL */
+	uint32_t width;         /* of a row */
+	/* A row for each state. First the token that may end here, plus one, or 0. Then, by column,
+	 * where the row of the next state begins, plus one, twice, and one more if the byte belongs
+	 * to no token; or one of the numbers below. */
+	const uint32_t *rows;
 };
 
 #define BJ_LEXER_STOP 0 /* there is no next state */

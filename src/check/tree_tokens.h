@@ -141,28 +141,32 @@ static inline struct quick_match quick_match(struct quick *q, bool words, TSStat
 					     uint32_t at)
 {
 	const struct bj_lexer_table *table = words ? q->words : q->tokens;
-	struct quick_match m = { .start = at };
-	uint16_t step = BJ_LEXER_ASK;
+	const uint8_t *columns = table->columns, *text = (const uint8_t *)q->text;
+	const uint32_t *rows = table->rows, *row = rows + state * table->width;
+	const uint32_t size = q->size;
+	uint32_t start = at, end = 0, accepted = 0, step = BJ_LEXER_ASK;
 
-	for (; at < q->size; at++) {
-		const uint16_t accepted = table->accepts[state];
-
-		if (accepted) {
-			m.found = true;
-			m.symbol = (TSSymbol)(accepted - 1);
-			m.end = at;
+	while (at < size) {
+		if (row[0]) {
+			accepted = row[0];
+			end = at;
 		}
-		step = table->steps[state * table->n_classes +
-				    table->classes[(unsigned char)q->text[at]]];
+		step = row[columns[text[at]]];
 		if (step <= BJ_LEXER_ASK)
 			break;
-		state = (TSStateId)(step / 2 - 1);
-		if (step & 1)
-			m.start = at + 1;
+		at++;
+		start = step & 1 ? at : start;
+		row = rows + (step / 2 - 1);
 	}
-	m.seen = at + 1;
-	if (__builtin_expect(at == q->size || step == BJ_LEXER_ASK, 0))
-		quick_ask(q, words, state, at, &m);
+
+	struct quick_match m = { .start = start,
+				 .end = end,
+				 .seen = at + 1,
+				 .symbol = (TSSymbol)(accepted - 1),
+				 .found = accepted };
+
+	if (__builtin_expect(at == size || step == BJ_LEXER_ASK, 0))
+		quick_ask(q, words, (TSStateId)((row - rows) / table->width), at, &m);
 	/* What was skipped behind the end belongs to the next token. */
 	if (m.end < m.start)
 		m.start = m.end;

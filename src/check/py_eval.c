@@ -647,11 +647,12 @@ static bool prepare(struct bj_py *py, const struct bj_tree *tree)
 	py->node_set = calloc(tree->n_nodes + 1, sizeof(*py->node_set));
 	py->node_scope = calloc(tree->n_nodes + 1, sizeof(*py->node_scope));
 	py->body_scope = calloc(tree->n_nodes + 1, sizeof(*py->body_scope));
+	py->node_symbol = calloc(tree->n_nodes + 1, sizeof(*py->node_symbol));
 	py->texts = calloc(64, sizeof(*py->texts));
 	py->symbols = calloc(64, sizeof(*py->symbols));
 	py->sets = calloc(64, sizeof(*py->sets));
-	if (!py->node_set || !py->node_scope || !py->body_scope || !py->texts || !py->symbols ||
-	    !py->sets)
+	if (!py->node_set || !py->node_scope || !py->body_scope || !py->node_symbol || !py->texts ||
+	    !py->symbols || !py->sets)
 		return false;
 	py->texts[0].s = "";
 	py->n_texts = py->n_symbols = py->n_sets = 1;

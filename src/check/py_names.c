@@ -293,7 +293,7 @@ struct bj_py_symbol *bj_py_symbol(struct bj_py *py, uint32_t scope, const struct
 	return s;
 }
 
-const struct bj_py_symbol *bj_py_lookup(struct bj_py *py, uint32_t node)
+static const struct bj_py_symbol *look_up(struct bj_py *py, uint32_t node)
 {
 	struct bj_py_text name = bj_py_identifier(py, node);
 	const uint32_t own = py->node_scope[node];
@@ -318,6 +318,17 @@ const struct bj_py_symbol *bj_py_lookup(struct bj_py *py, uint32_t node)
 		if (!scope)
 			return NULL;
 	}
+}
+
+/* What a name means is known once all names are declared; what it is bound to comes later. */
+const struct bj_py_symbol *bj_py_lookup(struct bj_py *py, uint32_t node)
+{
+	if (!py->node_symbol[node]) {
+		const struct bj_py_symbol *s = look_up(py, node);
+
+		py->node_symbol[node] = s ? (uint32_t)(s - py->symbols) + 1 : 1;
+	}
+	return py->node_symbol[node] > 1 ? &py->symbols[py->node_symbol[node] - 1] : NULL;
 }
 
 void bj_py_set_add(struct bj_py_set *set, struct bj_py_value value)
@@ -405,5 +416,6 @@ void bj_py_free(struct bj_py *py)
 	free(py->node_set);
 	free(py->node_scope);
 	free(py->body_scope);
+	free(py->node_symbol);
 	free(py);
 }

@@ -72,6 +72,8 @@ struct bj_py {
 	uint32_t *node_set;   /* by node: its set */
 	uint32_t *node_scope; /* by node: where its names are looked up */
 	uint32_t *body_scope; /* by definition: the scope it makes */
+	uint32_t
+		*node_symbol; /* by identifier: what bj_py_lookup() found, plus one; 0: not asked */
 	uint32_t stars[4];    /* modules of "from x import *" */
 	uint32_t n_stars;
 	bool failed; /* no memory */

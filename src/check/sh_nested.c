@@ -431,14 +431,28 @@ static bool is_odd_expansion(const struct bj_tree *tree, uint32_t node)
 	       memchr(tree->text + n->start, '`', n->end - n->start);
 }
 
+/* The first byte of @tree's text from @at on that may begin a command; its size: none does. */
+static size_t next_mark(const struct bj_tree *tree, size_t at)
+{
+	while (at < tree->size && tree->text[at] != '$' && tree->text[at] != '`')
+		at++;
+	return at;
+}
+
 static int check_leaves(const struct bj_sh_pass *p, struct bj_err *err)
 {
+	size_t from = 0, mark = next_mark(p->tree, 0); /* none is in between */
 	int r = 0;
 
-	for (uint32_t i = 0; i < p->tree->n_nodes && r >= 0; i++)
-		if ((!bj_node_child(p->tree, i) || is_odd_expansion(p->tree, i)) &&
+	for (uint32_t i = 0; i < p->tree->n_nodes && r >= 0; i++) {
+		const struct bj_node *n = &p->tree->nodes[i];
+
+		if (n->start < from || n->start > mark)
+			mark = next_mark(p->tree, from = n->start);
+		if (n->end > mark && (!bj_node_child(p->tree, i) || is_odd_expansion(p->tree, i)) &&
 		    !is_quoted_heredoc(p->tree, i))
 			r = check_leaf(p, i, err);
+	}
 	return r;
 }
 

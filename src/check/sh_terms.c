@@ -110,9 +110,15 @@ static bool field_fits(const struct look *l, uint32_t i, const char *globs)
 	const struct bj_sh_field *f = &l->p->sh->fields[i];
 	char path[BJ_SH_WORD];
 
-	return (memchr(f->s, '/', f->len) &&
-		bj_danger_globs(globs, path, bj_sh_normal_path(f->s, f->len, path))) ||
-	       bj_danger_globs(globs, f->s, f->len);
+	if (memchr(f->s, '/', f->len)) {
+		const size_t len = bj_sh_normal_path(f->s, f->len, path);
+
+		if (bj_danger_globs(globs, path, len))
+			return true;
+		if (len == f->len && !memcmp(path, f->s, len))
+			return false;
+	}
+	return bj_danger_globs(globs, f->s, f->len);
 }
 
 static bool term_arg(const struct look *l, const char *globs)
@@ -372,6 +378,9 @@ static const struct {
 static bool term_holds_for(const struct look *l, const char *when)
 {
 	for (size_t i = 0; i < sizeof(terms) / sizeof(terms[0]); i++) {
+		if (when[0] != terms[i].name[0])
+			continue;
+
 		const size_t len = strlen(terms[i].name);
 
 		if (strncmp(when, terms[i].name, len) == 0)

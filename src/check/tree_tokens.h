@@ -214,17 +214,17 @@ static inline Subtree quick_leaf(struct quick *q, TSSymbol symbol, bool keyword,
 
 	const TSSymbolMetadata about = q->language->symbol_metadata[symbol];
 
-	return (Subtree){ .data = { .is_inline = true,
-				    .visible = about.visible,
-				    .named = about.named,
-				    .extra = symbol == ts_builtin_sym_end,
-				    .is_keyword = keyword,
-				    .symbol = (uint8_t)symbol,
-				    .parse_state = q->state,
-				    .padding_columns = (uint8_t)padding,
-				    .lookahead_bytes = (uint8_t)ahead,
-				    .padding_bytes = (uint8_t)padding,
-				    .size_bytes = (uint8_t)size } };
+	/* SubtreeInlineData as one number: the compiler would put it together bit by bit. */
+	const uint64_t bits =
+		1u | (uint64_t)about.visible << 1 | (uint64_t)about.named << 2 |
+		(uint64_t)(symbol == ts_builtin_sym_end) << 3 | (uint64_t)keyword << 6 |
+		(uint64_t)symbol << 8 | (uint64_t)q->state << 16 | (uint64_t)padding << 32 |
+		(uint64_t)ahead << 44 | (uint64_t)padding << 48 | (uint64_t)size << 56;
+	Subtree leaf;
+
+	_Static_assert(!TS_BIG_ENDIAN && sizeof(leaf) == sizeof(bits), "how a leaf is laid out");
+	memcpy(&leaf, &bits, sizeof(leaf));
+	return leaf;
 }
 
 /* Whether the scanner of Python's grammar has nothing to say here: outside of strings it knows line

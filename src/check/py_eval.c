@@ -608,17 +608,24 @@ struct pass {
 						  struct bj_py_set *set);
 };
 
-static void eval_node(void *ctx, uint32_t node)
+/* Apart, so that nodes that mean nothing do not pay for a set. */
+static __attribute__((noinline)) void eval_known(const struct pass *pass, uint32_t node,
+						 uint16_t kind)
 {
-	struct pass *pass = ctx;
-	const uint16_t kind = pass->py->tree->nodes[node].kind;
 	struct bj_py_set set;
 
-	if (kind > PY_FORMAT_EXPRESSION || !pass->by_kind[kind])
-		return;
 	set.n = 0;
 	pass->by_kind[kind](pass->py, node, &set);
 	bj_py_put(pass->py, node, &set);
+}
+
+static void eval_node(void *ctx, uint32_t node)
+{
+	const struct pass *pass = ctx;
+	const uint16_t kind = pass->py->tree->nodes[node].kind;
+
+	if (kind <= PY_FORMAT_EXPRESSION && pass->by_kind[kind])
+		eval_known(pass, node, kind);
 }
 
 const struct bj_py_text *bj_py_const(const struct bj_py *py, uint32_t node)
@@ -633,11 +640,16 @@ const struct bj_py_text *bj_py_const(const struct bj_py *py, uint32_t node)
 
 static bool is_ascii(const char *text, size_t size)
 {
-	unsigned char all = 0;
+	uint64_t all = 0, word;
+	size_t i = 0;
 
-	for (size_t i = 0; i < size; i++)
+	for (; i + sizeof(word) <= size; i += sizeof(word)) {
+		memcpy(&word, text + i, sizeof(word));
+		all |= word;
+	}
+	for (; i < size; i++)
 		all |= (unsigned char)text[i];
-	return all < 0x80;
+	return !(all & 0x8080808080808080u);
 }
 
 static bool prepare(struct bj_py *py, const struct bj_tree *tree)

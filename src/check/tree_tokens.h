@@ -338,6 +338,33 @@ static inline bool quick_scan_is_idle(const struct quick *q, unsigned mode)
 	return q->python ? quick_python_is_idle(q, valid) : quick_bash_is_idle(q, valid);
 }
 
+/* How many bytes from here on the scanner of Python's grammar would only step over, because they
+ * are plain text of a string. The last of them is left to it: a string that has content differs
+ * from one that is empty. */
+static inline uint32_t quick_string_run(const struct quick *q, unsigned mode)
+{
+	enum { INDENT = 1, STRING_CONTENT = 4, DELIMITERS = 1, TRIPLE = 1 << 5 };
+	static const bool stops[256] = {
+		['\0'] = true, ['\n'] = true, ['"'] = true, ['\''] = true,          ['\\'] = true,
+		['`'] = true,  ['{'] = true,  ['}'] = true, [0x80 ... 0xff] = true,
+	};
+	const bool *valid = ts_language_enabled_external_tokens(q->language, mode);
+	const ExternalScannerState *state = ts_subtree_external_scanner_state(q->external);
+	const uint8_t *data = (const uint8_t *)ts_external_scanner_state_data(state);
+	uint32_t at = q->at;
+
+	if (!valid[STRING_CONTENT] || valid[INDENT] || state->length <= DELIMITERS ||
+	    !data[DELIMITERS] || state->length <= DELIMITERS + data[DELIMITERS])
+		return 0;
+
+	const bool triple = data[DELIMITERS + data[DELIMITERS]] & TRIPLE;
+
+	while (at < q->size &&
+	       (!stops[(unsigned char)q->text[at]] || (triple && q->text[at] == '\n')))
+		at++;
+	return at > q->at ? at - q->at - 1 : 0;
+}
+
 /* A token of the grammar's own scanner. NULL_SUBTREE: there is none here. */
 static Subtree quick_scan(struct quick *q, unsigned mode, uint32_t *seen)
 {
@@ -345,7 +372,11 @@ static Subtree quick_scan(struct quick *q, unsigned mode, uint32_t *seen)
 	TSParser *parser = q->parser;
 	Lexer *lexer = &parser->lexer;
 
-	quick_start(q, q->at);
+	const uint32_t run = q->python ? quick_string_run(q, mode) : 0;
+
+	quick_start(q, q->at + run);
+	if (run)
+		lexer->token_start_position = quick_place(q->at);
 	if (!q->is_set || q->scanned.ptr != q->external.ptr)
 		ts_parser__external_scanner_deserialize(parser, q->external);
 	q->is_set = false;

@@ -59,13 +59,14 @@ static void match_words(const struct bj_sh_pass *p, const struct bj_sh_command *
 /* /b?n/r? is a name written so that no one reads it. */
 static void match_hidden_name(const struct bj_sh_pass *p, const struct bj_sh_command *c)
 {
-	if (strpbrk(c->name, "\x01\x03") || c->name[0] == '[' || !c->name[1] || c->extra)
+	if (strpbrk(c->name, "\x01\x03 ") || !strcmp(c->name, "[[") || !c->name[1] || c->extra)
 		return;
 	if (strpbrk(c->name, "?*["))
 		special(p, "glob-command", c->node);
 }
 
-/* $c, where c=$(echo ... | base64 -d). */
+/* $c, where c=$(echo ... | base64 -d); or "${c[@]}". What read takes counts when it is a whole
+ * command: read -r tool; "$tool" --version asks for a name. */
 static void match_hidden_variable(const struct bj_sh_pass *p, const struct bj_sh_command *c)
 {
 	const size_t len = strlen(c->name);
@@ -73,10 +74,13 @@ static void match_hidden_variable(const struct bj_sh_pass *p, const struct bj_sh
 	if (len < 3 || c->name[0] != BJ_MARK_KNOWN || c->name[len - 1] != BJ_MARK_KNOWN)
 		return;
 
-	const struct bj_sh_variable *v = bj_sh_variable(p->sh, c->name + 1, len - 2);
+	const struct bj_sh_variable *v =
+		bj_sh_variable(p->sh, c->name + 1, strcspn(c->name + 1, "[\x01"));
 
 	if (v && v->hidden)
 		special(p, "hidden-command", c->node);
+	else if (v && v->input && !v->value && !c->n_fields)
+		special(p, "input-command", c->node);
 }
 
 /* bash <&3, bash <&"$fd": what runs comes from a descriptor. */
@@ -160,8 +164,19 @@ static void match_redirect(const struct bj_sh_pass *p, uint32_t node)
 		return;
 
 	const char *s = bj_sh_fold(p->sh, to, &len);
+	/* for f in /var/log/a /var/log/b; do > "$f"; done */
+	const char *words = s[0] == BJ_MARK_KNOWN ? bj_sh_loop_words(p->sh, to) : NULL;
 
-	match_globs(p, BJ_ON_REDIRECT, path, bj_sh_normal_path(s, len, path), NULL, node);
+	if (!words) {
+		match_globs(p, BJ_ON_REDIRECT, path, bj_sh_normal_path(s, len, path), NULL, node);
+		return;
+	}
+	while (*words) {
+		const size_t n = strcspn(words, "\x02");
+
+		match_globs(p, BJ_ON_REDIRECT, path, bj_sh_normal_path(words, n, path), NULL, node);
+		words += n + (words[n] != '\0');
+	}
 }
 
 static void match_assignment(const struct bj_sh_pass *p, uint32_t node)
@@ -211,7 +226,9 @@ static void match_function(const struct bj_sh_pass *p, uint32_t node)
 
 		if (call->node >= tree->nodes[node].after)
 			return;
-		if (strlen(call->name) != len || memcmp(call->name, s, len) != 0)
+		/* "command b" and /usr/bin/b are not the function. */
+		if (strlen(call->path) != len || memcmp(call->path, s, len) != 0 ||
+		    !strncmp(tree->text + tree->nodes[call->node].start, "command ", 8))
 			continue;
 		if (tree->nodes[up].kind == SH_PIPELINE) {
 			piped = up == pipeline ? piped + 1 : 1;

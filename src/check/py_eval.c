@@ -14,38 +14,6 @@ static struct bj_py_value name_value(uint32_t ref)
 	return (struct bj_py_value){ .kind = BJ_PY_NAME, .ref = ref };
 }
 
-/* Builtins that run, find or open something, by their first letter; the others lead nowhere. */
-enum { MOST_OF_A_LETTER = 5 };
-
-static const char *const builtin_names[32][MOST_OF_A_LETTER + 1] = {
-	['_' & 31] = { "__import__", "__loader__", "__spec__" },
-	['b' & 31] = { "breakpoint", "bytearray", "bytes" },
-	['c' & 31] = { "callable", "chr", "compile" },
-	['d' & 31] = { "delattr", "dict" },
-	['e' & 31] = { "eval", "exec", "execfile" },
-	['f' & 31] = { "filter" },
-	['g' & 31] = { "getattr", "globals" },
-	['h' & 31] = { "hasattr", "hash" },
-	['i' & 31] = { "id", "input", "isinstance", "issubclass", "iter" },
-	['l' & 31] = { "list", "locals" },
-	['m' & 31] = { "map" },
-	['n' & 31] = { "next" },
-	['o' & 31] = { "object", "open" },
-	['p' & 31] = { "print" },
-	['r' & 31] = { "repr", "reversed" },
-	['s' & 31] = { "setattr", "staticmethod", "str", "super" },
-	['t' & 31] = { "tuple", "type" },
-	['v' & 31] = { "vars" },
-};
-
-bool bj_py_is_builtin(const char *s, size_t len)
-{
-	for (const char *const *name = builtin_names[s[0] & 31]; *name; name++)
-		if (strlen(*name) == len && !memcmp(*name, s, len))
-			return true;
-	return false;
-}
-
 static void add_builtin(struct bj_py *py, const struct bj_py_text *name, struct bj_py_set *set)
 {
 	static const char builtins_name[] = "__builtins__";
@@ -84,6 +52,8 @@ static void eval_identifier(struct bj_py *py, uint32_t node, struct bj_py_set *s
 		const struct bj_py_text name = bj_py_identifier(py, node);
 
 		add_builtin(py, &name, set);
+		if (!s && bj_py_is_module(name.s, name.len))
+			bj_py_set_add(set, name_value(bj_py_intern(py, name.s, name.len)));
 	}
 }
 

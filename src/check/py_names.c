@@ -331,6 +331,66 @@ const struct bj_py_symbol *bj_py_lookup(struct bj_py *py, uint32_t node)
 	return py->node_symbol[node] > 1 ? &py->symbols[py->node_symbol[node] - 1] : NULL;
 }
 
+/* Builtins that run, find or open something, by their first letter; the others lead nowhere. */
+enum { MOST_OF_A_LETTER = 5 };
+
+static const char *const builtin_names[32][MOST_OF_A_LETTER + 1] = {
+	['_' & 31] = { "__import__", "__loader__", "__spec__" },
+	['b' & 31] = { "breakpoint", "bytearray", "bytes" },
+	['c' & 31] = { "callable", "chr", "compile" },
+	['d' & 31] = { "delattr", "dict" },
+	['e' & 31] = { "eval", "exec", "execfile" },
+	['f' & 31] = { "filter" },
+	['g' & 31] = { "getattr", "globals" },
+	['h' & 31] = { "hasattr", "hash" },
+	['i' & 31] = { "id", "input", "isinstance", "issubclass", "iter" },
+	['l' & 31] = { "list", "locals" },
+	['m' & 31] = { "map" },
+	['n' & 31] = { "next" },
+	['o' & 31] = { "object", "open" },
+	['p' & 31] = { "print" },
+	['r' & 31] = { "repr", "reversed" },
+	['s' & 31] = { "setattr", "staticmethod", "str", "super" },
+	['t' & 31] = { "tuple", "type" },
+	['v' & 31] = { "vars" },
+};
+
+static bool is_in(const char *const *names, const char *s, size_t len)
+{
+	for (; *names; names++)
+		if (strlen(*names) == len && !memcmp(*names, s, len))
+			return true;
+	return false;
+}
+
+bool bj_py_is_builtin(const char *s, size_t len)
+{
+	return is_in(builtin_names[s[0] & 31], s, len);
+}
+
+/* Modules that rules speak of. A name of one that nothing binds is most likely that module: a part
+ * of a script, or one that another gives its names to. */
+static const char *const module_names[32][MOST_OF_A_LETTER + 1] = {
+	['b' & 31] = { "builtins" },
+	['c' & 31] = { "ctypes" },
+	['d' & 31] = { "dill" },
+	['h' & 31] = { "hashlib" },
+	['i' & 31] = { "importlib" },
+	['j' & 31] = { "jsonpickle" },
+	['m' & 31] = { "marshal" },
+	['o' & 31] = { "os" },
+	['p' & 31] = { "pickle", "pty", "posix" },
+	['r' & 31] = { "requests", "runpy" },
+	['s' & 31] = { "shutil", "socket", "ssl", "subprocess", "sys" },
+	['t' & 31] = { "tarfile", "tempfile" },
+	['y' & 31] = { "yaml" },
+};
+
+bool bj_py_is_module(const char *s, size_t len)
+{
+	return is_in(module_names[s[0] & 31], s, len);
+}
+
 void bj_py_set_add(struct bj_py_set *set, struct bj_py_value value)
 {
 	if ((value.kind == BJ_PY_NAME || value.kind == BJ_PY_STR) && !value.ref)

@@ -123,6 +123,10 @@ struct bj_py_text bj_py_identifier(struct bj_py *py, uint32_t node);
 /* Whether a builtin of that name is of interest here. */
 bool bj_py_is_builtin(const char *s, size_t len);
 
+/* Whether it is a module that rules speak of. Such a name that nothing binds is most likely that
+ * module: a part of a script, or one that gets its names from another. */
+bool bj_py_is_module(const char *s, size_t len);
+
 /* Find or make a symbol; NULL: no memory. */
 struct bj_py_symbol *bj_py_symbol(struct bj_py *py, uint32_t scope, const struct bj_py_text *name,
 				  bool make);

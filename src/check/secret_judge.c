@@ -163,6 +163,23 @@ static bool judge_bare(struct cursor *c, enum bj_strength strength, size_t *ret_
 	return judge_range(c, end, strength, BARE_STOPS, ret_start, ret_end);
 }
 
+/* session_id = "550e8400-e29b-41d4-a716-446655440000": a number of something, not the key to it. */
+static bool is_number_of(const struct cursor *c, size_t name_end, size_t start, size_t end)
+{
+	static const char form[] = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx";
+
+	while (name_end && strchr("\"' ]\\", c->text[name_end - 1]))
+		name_end--;
+	if (name_end < 2 || (c->text[name_end - 2] | 32) != 'i' ||
+	    (c->text[name_end - 1] | 32) != 'd' || end - start != sizeof(form) - 1)
+		return false;
+	for (size_t i = start; i < end; i++)
+		if (form[i - start] == '-' ? c->text[i] != '-'
+					   : !isxdigit((unsigned char)c->text[i]))
+			return false;
+	return true;
+}
+
 /* After the first = or : that follows a telling name. */
 static bool judge_assignment(const struct bj_secret_rule *rule, enum bj_rule_language language,
 			     struct cursor *c, size_t *ret_start, size_t *ret_end)
@@ -198,9 +215,17 @@ static bool judge_assignment(const struct bj_secret_rule *rule, enum bj_rule_lan
 		skip_blanks(c);
 		skip_prefix(c);
 	}
-	if (is_quote(peek(c)) || peek(c) == '\\')
-		return judge_quoted(c, rule->strength, ret_start, ret_end);
-	return bare_ok && glued && judge_bare(c, rule->strength, ret_start, ret_end);
+	size_t start, end;
+	const bool found =
+		is_quote(peek(c)) || peek(c) == '\\'
+			? judge_quoted(c, rule->strength, &start, &end)
+			: bare_ok && glued && judge_bare(c, rule->strength, &start, &end);
+
+	if (!found || is_number_of(c, name_end, start, end))
+		return false;
+	*ret_start = start;
+	*ret_end = end;
+	return true;
 }
 
 /* Right at the value, which may open with a quote. */

@@ -332,7 +332,10 @@ static void read_command(struct bj_sh *sh, uint32_t node)
 {
 	const struct bj_tree *tree = sh->tree;
 	const uint32_t from = sh->n_fields;
+	const bool unset = tree->nodes[node].kind == SH_UNSET_COMMAND;
 
+	if (unset)
+		add_field(sh, "unset", sizeof("unset") - 1, node);
 	for (uint32_t c = bj_node_child(tree, node); c; c = tree->nodes[c].next) {
 		const uint16_t kind = tree->nodes[c].kind;
 
@@ -342,8 +345,7 @@ static void read_command(struct bj_sh *sh, uint32_t node)
 		    kind == SH_HERESTRING_REDIRECT || kind == SH_HEREDOC_REDIRECT ||
 		    kind == SH_COMMENT)
 			continue;
-		if (kind == SH_COMMAND_NAME || tree->nodes[c].field == SHF_ARGUMENT ||
-		    tree->nodes[node].kind == SH_DECLARATION_COMMAND)
+		if (kind == SH_COMMAND_NAME || tree->nodes[c].field == SHF_ARGUMENT || unset)
 			add_word(sh, c);
 	}
 	add_late_words(sh, node, from);
@@ -465,8 +467,12 @@ static void read_read(struct bj_sh *sh, uint32_t node, uint32_t first)
 	if (value && (strchr(value, BJ_MARK_KNOWN) || strchr(value, BJ_MARK_UNSET)))
 		value = NULL;
 	for (uint32_t c = first; c; c = tree->nodes[c].next)
-		if (tree->nodes[c].kind == SH_WORD)
+		if (tree->nodes[c].kind == SH_WORD) {
 			assign_word(sh, c, n == 1 && c == last ? value : NULL);
+			if (c == last && !value)
+				bj_sh_assign_input(sh, tree->text + tree->nodes[c].start,
+						   tree->nodes[c].end - tree->nodes[c].start);
+		}
 }
 
 /* printf -v x format words */
@@ -621,7 +627,7 @@ int bj_sh_init(struct bj_sh *sh, const struct bj_tree *tree, struct bj_err *err)
 	read_functions(sh);
 	read_variables(sh);
 	for (uint32_t i = 0; i < tree->n_nodes && !sh->failed; i++)
-		if (tree->nodes[i].kind == SH_COMMAND)
+		if (tree->nodes[i].kind == SH_COMMAND || tree->nodes[i].kind == SH_UNSET_COMMAND)
 			read_command(sh, i);
 	if (sh->failed) {
 		bj_sh_done(sh);

@@ -131,14 +131,29 @@ static bool change_case(const char *v, size_t len, const char *op, size_t op_len
 	return true;
 }
 
+/* @U @u @L change letters; @P @E @Q @A and others leave a plain name as it is. */
+static bool transform(const char *v, size_t len, const char *op, size_t op_len, struct out *o)
+{
+	static const char letters[] = "ULu", same[] = "PEQKk";
+	static const char *const ways[] = { "^^", ",,", "^" };
+	const char *way = op_len == 2 ? memchr(letters, op[1], 3) : NULL;
+
+	if (way)
+		return change_case(v, len, ways[way - letters], strlen(ways[way - letters]), o);
+	if (op_len != 2 || !memchr(same, op[1], sizeof(same) - 1))
+		return false;
+	put(o, v, len);
+	return true;
+}
+
 bool bj_sh_operate(const char *value, const char *op, size_t op_len, char *out, size_t *ret_len)
 {
 	static const struct {
 		char op;
 		bool (*make)(const char *v, size_t len, const char *op, size_t op_len,
 			     struct out *o);
-	} ways[] = { { ':', substring }, { '/', replace },     { '#', trim },
-		     { '%', trim },      { '^', change_case }, { ',', change_case } };
+	} ways[] = { { ':', substring },   { '/', replace },     { '#', trim },     { '%', trim },
+		     { '^', change_case }, { ',', change_case }, { '@', transform } };
 	struct out o = { .s = out, .room = BJ_SH_WORD - 1 };
 	bool done = false;
 

@@ -70,8 +70,8 @@ static void add_downloads(const struct bj_sh_pass *p, const struct bj_sh_command
 
 	for (uint32_t i = c->fields; i < c->fields + c->n_fields; i++) {
 		const struct bj_sh_field *f = &p->sh->fields[i];
-		const bool named = bj_danger_globs(curl ? "-*o|--output" : "-*O|--output-document",
-						   f->s, f->len);
+		const bool named = bj_danger_globs(
+			curl ? "-*o|--output" : "-*O|--output-document|-o|-r|-l", f->s, f->len);
 
 		if (named && i + 1 < c->fields + c->n_fields)
 			add_file(files, f[1].s, f[1].len);
@@ -111,24 +111,36 @@ static void match_downloads(const struct bj_sh_pass *p)
 	for (uint32_t i = 0; i < p->sh->n_commands; i++) {
 		const struct bj_sh_command *c = &p->sh->commands[i];
 
-		if (is_one_of("curl|wget", c))
+		if (is_one_of("curl|wget|aria2c|axel|fetch|tftp|ftpget|lwp-download|curlie|xh", c))
 			add_downloads(p, c, &files);
 		else if (files.n && runs_one(p, c, &files))
 			special(p, "download-run", c->node);
 	}
 }
 
-/* "while true" or "while :" whose body starts something in the background and never waits. */
+/* "while true", "while :", "until false" and "for ((;;))" never end. Gives the first command of the
+ * body; n_commands: it may end. */
+static uint32_t endless_body(const struct bj_sh_pass *p, uint32_t loop)
+{
+	const struct bj_node *nodes = p->tree->nodes;
+	const uint32_t i = bj_sh_command_at(p->sh, loop);
+	const bool some = i < p->sh->n_commands && p->sh->commands[i].node < nodes[loop].after;
+	const char *s = p->tree->text + nodes[loop].start;
+
+	if (nodes[loop].kind == SH_C_STYLE_FOR_STATEMENT)
+		return bj_node_field(p->tree, loop, SHF_CONDITION) ? p->sh->n_commands : i;
+	return some && is_one_of(*s == 'u' ? "false" : "true|:", &p->sh->commands[i])
+		       ? i + 1
+		       : p->sh->n_commands;
+}
+
+/* A loop without end whose body starts something in the background and never waits. */
 static void match_loop(const struct bj_sh_pass *p, uint32_t loop)
 {
 	const struct bj_node *nodes = p->tree->nodes;
-	uint32_t i = bj_sh_command_at(p->sh, loop);
-	uint32_t started = 0;
+	uint32_t started = 0, i = endless_body(p, loop);
 
-	if (i == p->sh->n_commands || p->sh->commands[i].node >= nodes[loop].after ||
-	    !is_one_of("true|:", &p->sh->commands[i]))
-		return;
-	for (int n = 0; ++i < p->sh->n_commands && n < 64; n++) {
+	for (int n = 0; i < p->sh->n_commands && n < 64; i++, n++) {
 		const struct bj_sh_command *c = &p->sh->commands[i];
 
 		if (c->node >= nodes[loop].after)
@@ -179,6 +191,7 @@ void bj_sh_flows(const struct bj_sh_pass *p)
 	for (uint32_t i = 0; i < p->sh->n_commands; i++)
 		match_output(p, i);
 	for (uint32_t i = 0; i < p->tree->n_nodes; i++)
-		if (p->tree->nodes[i].kind == SH_WHILE_STATEMENT)
+		if (p->tree->nodes[i].kind == SH_WHILE_STATEMENT ||
+		    p->tree->nodes[i].kind == SH_C_STYLE_FOR_STATEMENT)
 			match_loop(p, i);
 }

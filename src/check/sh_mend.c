@@ -19,6 +19,7 @@ struct mend {
 	struct bj_squeezed *out;
 	bool changed;
 	bool in_backquotes;
+	bool backquotes; /* there is one that is not escaped */
 };
 
 static char at(const struct mend *m, size_t i)
@@ -57,6 +58,42 @@ static size_t mend_for(struct mend *m, size_t i)
 		put(m, m->s[k], k);
 	put(m, ';', end);
 	return end - i;
+}
+
+/* "[ "$1" = -- ]": the grammar wants a word there. */
+static size_t mend_dashes(struct mend *m, size_t i)
+{
+	if (strncmp(m->s + i, "= -- ]", 6) != 0)
+		return 0;
+	put(m, '=', i);
+	put(m, ' ', i + 1);
+	put(m, 'h', i + 2);
+	put(m, 'h', i + 3);
+	return 4;
+}
+
+/* "${x//a/\`b\`}": a backquote that is escaped is a letter, where no others are. */
+static size_t mend_letter(struct mend *m, size_t i)
+{
+	if (strncmp(m->s + i, "\\`", 2) != 0 || (i && m->s[i - 1] == '\\') || m->backquotes)
+		return 0;
+	put(m, 'h', i + 1);
+	return 2;
+}
+
+/* "{ ...; } <<< WORD": the grammar takes a file there, but no text. */
+static size_t mend_text(struct mend *m, size_t i)
+{
+	size_t before = i;
+
+	while (before && is_blank(m->s[before - 1]))
+		before--;
+	if (strncmp(m->s + i, "<<<", 3) != 0 || !before || m->s[before - 1] != '}')
+		return 0;
+	put(m, '<', i);
+	put(m, ' ', i + 1);
+	put(m, ' ', i + 2);
+	return 3;
 }
 
 /* "<>", "<<\WORD" and "= ~" */
@@ -234,8 +271,8 @@ static size_t mend_here(struct mend *m, size_t i)
 
 /* The later ones are tried only when the earlier ones alone do not help. */
 static size_t (*const WAYS[])(struct mend *, size_t) = {
-	mend_here,       mend_for,    mend_pairs,  mend_groups,
-	mend_assignment, mend_escape, mend_dollar, mend_backquote,
+	mend_here,   mend_for,        mend_dashes, mend_letter, mend_text,      mend_pairs,
+	mend_groups, mend_assignment, mend_escape, mend_dollar, mend_backquote,
 };
 
 enum { N_WAYS = sizeof(WAYS) / sizeof(WAYS[0]) };
@@ -244,7 +281,7 @@ _Static_assert(BJ_SH_MENDS == 3, "the steps of ways_of()");
 
 static size_t ways_of(unsigned step)
 {
-	return step == 0 ? 5 : step == 1 ? N_WAYS - 1 : N_WAYS;
+	return step == 0 ? 8 : step == 1 ? N_WAYS - 1 : N_WAYS;
 }
 
 static void mend_all(struct mend *m, size_t ways)
@@ -265,9 +302,24 @@ static void mend_all(struct mend *m, size_t ways)
 	m->out->places[m->out->size] = m->places[m->size];
 }
 
+static bool has_backquotes(const char *s, size_t size)
+{
+	for (size_t i = 0; i < size; i++) {
+		if (s[i] == '\\')
+			i++;
+		else if (s[i] == '`')
+			return true;
+	}
+	return false;
+}
+
 bool bj_sh_mend(const struct bj_squeezed *text, unsigned step, struct bj_squeezed *ret)
 {
-	struct mend m = { .s = text->text, .places = text->places, .size = text->size, .out = ret };
+	struct mend m = { .s = text->text,
+			  .places = text->places,
+			  .size = text->size,
+			  .out = ret,
+			  .backquotes = has_backquotes(text->text, text->size) };
 	/* No way makes more than twice as much. */
 	const size_t room = text->size * 2 + 1;
 

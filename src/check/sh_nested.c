@@ -23,7 +23,7 @@ static enum role role_of(const char *name)
 		{ "runuser", WITH_C },    { "sg", WITH_C },        { "ssh", REMOTE },
 		{ "docker", REMOTE },     { "podman", REMOTE },    { "kubectl", REMOTE },
 		{ "oc", REMOTE },         { "mapfile", CALLBACK }, { "readarray", CALLBACK },
-		{ "complete", CALLBACK },
+		{ "complete", CALLBACK }, { "parallel", SHELL },
 	};
 
 	for (size_t i = 0; i < sizeof(roles) / sizeof(roles[0]); i++)
@@ -124,6 +124,43 @@ static int check_piped(const struct bj_sh_pass *p, uint32_t at, struct bj_err *e
 	return is_one_of("echo|printf", before) ? check_joined(p, before, c->node, err) : 0;
 }
 
+static bool is_quoted_heredoc(const struct bj_tree *tree, uint32_t body)
+{
+	if (tree->nodes[body].kind != SH_HEREDOC_BODY)
+		return false;
+
+	const uint32_t start = bj_node_kind(tree, tree->nodes[body].parent, SH_HEREDOC_START);
+
+	return start && strchr("'\"\\", tree->text[tree->nodes[start].start]);
+}
+
+/* bash <<< "$x": a line that the shell gets is an expansion, which @mark begins, and no more. */
+static void match_fed(const struct bj_sh_pass *p, const struct bj_sh_command *c, const char *s,
+		      size_t len, char mark)
+{
+	static const char name[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789"
+				   "{}\x01\x03";
+	size_t from = 0;
+
+	if (!is_one_of("sh|bash|dash|zsh|ksh|ash", c))
+		return;
+	while (from < len) {
+		const char *end = memchr(s + from, '\n', len - from);
+		const size_t to = end ? (size_t)(end - s) : len;
+		size_t i = from + 1;
+
+		while (i < to && strchr(name, s[i]))
+			i++;
+		if (s[from] == mark && i == to && to > from + 1) {
+			bj_danger_special(p->pass, BJ_LANG_BASH, "shell-fed",
+					  p->tree->nodes[c->node].start,
+					  p->tree->nodes[c->node].end);
+			return;
+		}
+		from = to + 1;
+	}
+}
+
 /* bash <<X ... X, python3 - <<X ... X, bash <<< 'text' */
 static int check_here(const struct bj_sh_pass *p, const struct bj_sh_command *c,
 		      enum bj_language language, struct bj_err *err)
@@ -136,8 +173,12 @@ static int check_here(const struct bj_sh_pass *p, const struct bj_sh_command *c,
 	if (here && bj_node_child(tree, here)) {
 		uint32_t len;
 		const char *s = bj_sh_fold(p->sh, bj_node_child(tree, here), &len);
+		char text[BJ_SH_WORD * 2];
 
-		return check_text(p, language, s, len, c->node, err);
+		match_fed(p, c, s, len, BJ_MARK_KNOWN);
+		match_fed(p, c, s, len, BJ_MARK_UNSET);
+		return check_text(p, language, text, unmark(s, len, text, sizeof(text)), c->node,
+				  err);
 	}
 	if (tree->nodes[up].kind != SH_REDIRECTED_STATEMENT)
 		return 0;
@@ -146,10 +187,14 @@ static int check_here(const struct bj_sh_pass *p, const struct bj_sh_command *c,
 					      ? bj_node_kind(tree, r, SH_HEREDOC_BODY)
 					      : 0;
 
-		if (body)
-			return check_text(p, language, tree->text + tree->nodes[body].start,
-					  tree->nodes[body].end - tree->nodes[body].start, c->node,
-					  err);
+		if (body) {
+			const char *s = tree->text + tree->nodes[body].start;
+			const size_t len = tree->nodes[body].end - tree->nodes[body].start;
+
+			if (!is_quoted_heredoc(tree, body))
+				match_fed(p, c, s, len, '$');
+			return check_text(p, language, s, len, c->node, err);
+		}
 	}
 	return 0;
 }
@@ -302,7 +347,12 @@ static int check_alias(const struct bj_sh_pass *p, const struct bj_sh_command *c
 {
 	const char *value = c->n_fields ? strchr(p->sh->fields[c->fields].s, '=') : NULL;
 
-	return value ? check_text(p, BJ_LANG_BASH, value + 1, strlen(value + 1), c->node, err) : 0;
+	char text[BJ_SH_WORD * 2];
+
+	return value ? check_text(p, BJ_LANG_BASH, text,
+				  unmark(value + 1, strlen(value + 1), text, sizeof(text)), c->node,
+				  err)
+		     : 0;
 }
 
 /* ssh host 'rm -rf /', kubectl exec x -- sh -c 'rm -rf /': another machine runs it. */
@@ -412,16 +462,6 @@ static int check_leaf(const struct bj_sh_pass *p, uint32_t node, struct bj_err *
 	return 0;
 }
 
-static bool is_quoted_heredoc(const struct bj_tree *tree, uint32_t body)
-{
-	if (tree->nodes[body].kind != SH_HEREDOC_BODY)
-		return false;
-
-	const uint32_t start = bj_node_kind(tree, tree->nodes[body].parent, SH_HEREDOC_START);
-
-	return start && strchr("'\"\\", tree->text[tree->nodes[start].start]);
-}
-
 /* "${a/`ls`/b}": the pattern is no node at all. */
 static bool is_odd_expansion(const struct bj_tree *tree, uint32_t node)
 {
@@ -439,6 +479,24 @@ static size_t next_mark(const struct bj_tree *tree, size_t at)
 	return at;
 }
 
+/* `a \`b\``: a level of backslashes less is what the inner shell reads. */
+static int check_backquotes(const struct bj_sh_pass *p, uint32_t node, struct bj_err *err)
+{
+	const struct bj_node *n = &p->tree->nodes[node];
+	const char *s = p->tree->text + n->start;
+	const size_t len = n->end - n->start;
+	char text[BJ_SH_WORD * 2];
+	size_t to = 0;
+
+	if (s[0] != '`' || len < 4 || len > sizeof(text) || !memmem(s, len, "\\`", 2))
+		return 0;
+	for (size_t i = 1; i + 1 < len; i++) {
+		i += s[i] == '\\' && strchr("`\\$", s[i + 1]);
+		text[to++] = s[i];
+	}
+	return check_text(p, BJ_LANG_BASH, text, to, node, err);
+}
+
 static int check_leaves(const struct bj_sh_pass *p, struct bj_err *err)
 {
 	size_t from = 0, mark = next_mark(p->tree, 0); /* none is in between */
@@ -452,6 +510,8 @@ static int check_leaves(const struct bj_sh_pass *p, struct bj_err *err)
 		if (n->end > mark && (!bj_node_child(p->tree, i) || is_odd_expansion(p->tree, i)) &&
 		    !is_quoted_heredoc(p->tree, i))
 			r = check_leaf(p, i, err);
+		else if (n->kind == SH_COMMAND_SUBSTITUTION)
+			r = check_backquotes(p, i, err);
 	}
 	return r;
 }

@@ -165,6 +165,118 @@ static bool term_bare(const struct look *l, const char *globs)
 	return !strcmp(l->p->sh->fields[i].s, "-") || !strcmp(l->p->sh->fields[i].s, "/dev/stdin");
 }
 
+static bool term_no_arg(const struct look *l, const char *globs)
+{
+	return !term_arg(l, globs);
+}
+
+static bool term_no_last(const struct look *l, const char *globs)
+{
+	return !term_last(l, globs);
+}
+
+static bool term_no_arg1(const struct look *l, const char *globs)
+{
+	return !term_arg1(l, globs);
+}
+
+static bool term_unless(const struct look *l, const char *names)
+{
+	return !bj_danger_globs(names, l->command->name, strlen(l->command->name));
+}
+
+/* Where an interpreter finds its program when not in a file: -c, -e and the like. */
+static const struct {
+	const char *names, *program, *with_value;
+} interpreters[] = {
+	{ "sh|bash|dash|zsh|ksh|ash|fish|su", "c", "oO" },
+	{ "python*|pypy*", "cm", "WX" },
+	{ "perl|ruby|node|php|lua", "eEnprF", "" },
+};
+
+/* The interpreter gets its program from its input: curl x | python3, but not curl x | python3 -c
+ * TEXT. A text with {} or none at all is one that xargs fills from the input. */
+static bool term_input(const struct look *l, const char *unused)
+{
+	const struct bj_sh_command *c = l->command;
+	const uint32_t end = c->fields + c->n_fields;
+	size_t k = 0;
+
+	(void)unused;
+	while (k < 3 && !bj_danger_globs(interpreters[k].names, c->name, strlen(c->name)))
+		k++;
+	for (uint32_t i = c->fields; i < end && k < 3; i++) {
+		const struct bj_sh_field *f = &l->p->sh->fields[i];
+
+		if (f->s[0] != '-' || f->len < 2)
+			return bj_danger_globs("-|/dev/stdin|/dev/fd/0|/proc/self/fd/0|{}", f->s,
+					       f->len);
+		if (f->s[1] == '-' && f->s[2])
+			continue;
+		if (!k && strchr(f->s, 's'))
+			return true;
+		if (strpbrk(f->s + 1, interpreters[k].program))
+			return i + 1 >= end || strstr(f[1].s, "{}") != NULL;
+		i += f->len == 2 && strchr(interpreters[k].with_value, f->s[1]);
+	}
+	return true;
+}
+
+/* The word that a rule is about, or the target of its redirection. */
+static bool term_other_than(const struct look *l, const char *globs)
+{
+	const struct bj_sh_command *c = l->command;
+	const uint32_t to = c ? l->node : bj_node_field(l->p->tree, l->node, SHF_DESTINATION);
+	char path[BJ_SH_WORD];
+	uint32_t len = 0;
+	const char *s = to ? bj_sh_fold(l->p->sh, to, &len) : "";
+
+	return !bj_danger_globs(globs, path, bj_sh_normal_path(s, len, path));
+}
+
+/* "ssh|scp -i|-F": the word is what such a command gets by such an option. */
+static bool term_not_for(const struct look *l, const char *rest)
+{
+	const struct bj_sh_command *c = l->command;
+	const char *options = strchrnul(rest, ' ');
+	char names[64] = "";
+
+	if (!*options || (size_t)(options - rest) >= sizeof(names))
+		return true;
+	memcpy(names, rest, (size_t)(options - rest));
+	if (!bj_danger_globs(names, c->name, strlen(c->name)))
+		return true;
+	for (uint32_t i = c->fields; i < c->fields + c->n_fields; i++) {
+		const struct bj_sh_field *f = &l->p->sh->fields[i];
+
+		if (f->node == l->node && i > c->fields)
+			return !bj_danger_globs(options + 1, f[-1].s, f[-1].len);
+	}
+	return true;
+}
+
+/* Nothing is piped or redirected to it. */
+static bool term_unfed(const struct look *l, const char *unused)
+{
+	const struct bj_node *nodes = l->p->tree->nodes;
+	uint32_t node = l->command->node;
+
+	(void)unused;
+	for (int up = 0; node && up < 6; up++) {
+		const uint32_t parent = nodes[node].parent;
+		const uint16_t kind = nodes[parent].kind;
+
+		if (kind == SH_REDIRECTED_STATEMENT ||
+		    (kind == SH_PIPELINE && bj_node_child(l->p->tree, parent) != node))
+			return false;
+		if (bj_node_kind(l->p->tree, node, SH_HERESTRING_REDIRECT) ||
+		    bj_node_kind(l->p->tree, node, SH_FILE_REDIRECT))
+			return false;
+		node = parent;
+	}
+	return true;
+}
+
 static bool term_word(const struct look *l, const char *globs)
 {
 	const struct bj_sh_command *c = l->command;
@@ -359,20 +471,26 @@ static bool term_value(const struct look *l, const char *globs)
 	return bj_danger_globs(globs, s, len);
 }
 
+enum needs { REDIRECT, COMMAND, EITHER };
+
 static const struct {
 	const char *name;
-	bool command; /* needs one */
+	enum needs needs;
 	bool (*holds)(const struct look *l, const char *rest);
 } terms[] = {
-	{ "flag ", true, term_flag },       { "no flag ", true, term_no_flag },
-	{ "arg ", true, term_arg },         { "arg1 ", true, term_arg1 },
-	{ "bare", true, term_bare },        { "word ", true, term_word },
-	{ "no word ", true, term_no_word }, { "from ", true, term_from },
-	{ "to ", true, term_to },           { "holds ", true, term_holds },
-	{ "fed ", true, term_fed },         { "dynamic", true, term_dynamic },
-	{ "last ", true, term_last },       { "output", false, term_output },
-	{ "value ", false, term_value },    { "in ", true, term_in },
-	{ "feed ", true, term_feed },       { "not only ", true, term_not_only },
+	{ "flag ", COMMAND, term_flag },       { "no flag ", COMMAND, term_no_flag },
+	{ "arg ", COMMAND, term_arg },         { "arg1 ", COMMAND, term_arg1 },
+	{ "bare", COMMAND, term_bare },        { "word ", COMMAND, term_word },
+	{ "no word ", COMMAND, term_no_word }, { "from ", COMMAND, term_from },
+	{ "to ", COMMAND, term_to },           { "holds ", COMMAND, term_holds },
+	{ "fed ", COMMAND, term_fed },         { "dynamic", COMMAND, term_dynamic },
+	{ "last ", COMMAND, term_last },       { "output", REDIRECT, term_output },
+	{ "value ", REDIRECT, term_value },    { "in ", COMMAND, term_in },
+	{ "feed ", COMMAND, term_feed },       { "not only ", COMMAND, term_not_only },
+	{ "no arg1 ", COMMAND, term_no_arg1 }, { "unfed", COMMAND, term_unfed },
+	{ "no arg ", COMMAND, term_no_arg },   { "no last ", COMMAND, term_no_last },
+	{ "unless ", COMMAND, term_unless },   { "input", COMMAND, term_input },
+	{ "not for ", COMMAND, term_not_for }, { "other than ", EITHER, term_other_than },
 };
 
 static bool term_holds_for(const struct look *l, const char *when)
@@ -384,7 +502,8 @@ static bool term_holds_for(const struct look *l, const char *when)
 		const size_t len = strlen(terms[i].name);
 
 		if (strncmp(when, terms[i].name, len) == 0)
-			return terms[i].command == (l->command != NULL) &&
+			return (terms[i].needs == EITHER ||
+				(terms[i].needs == COMMAND) == (l->command != NULL)) &&
 			       terms[i].holds(l, when + len);
 	}
 	return false;

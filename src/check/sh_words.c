@@ -275,6 +275,14 @@ void bj_sh_assign_hidden(struct bj_sh *sh, const char *s, size_t len)
 		v->hidden = true;
 }
 
+void bj_sh_assign_input(struct bj_sh *sh, const char *s, size_t len)
+{
+	struct bj_sh_variable *v = bj_sh_variable(sh, s, len);
+
+	if (v)
+		v->input = true;
+}
+
 const char *bj_sh_loop_words(struct bj_sh *sh, uint32_t node)
 {
 	const struct bj_tree *tree = sh->tree;

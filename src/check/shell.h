@@ -32,6 +32,7 @@ struct bj_sh_variable {
 	const char *value; /* NULL: not a constant */
 	const char *words; /* of a loop over it, parted by BJ_SH_SPLIT; NULL: none */
 	bool hidden;       /* it holds what was decoded or came from the network */
+	bool input;        /* read takes lines of the input into it */
 };
 
 /* A function of the script. */
@@ -72,6 +73,10 @@ void bj_sh_done(struct bj_sh *sh);
  * @split: fields that an unquoted expansion makes are parted by BJ_SH_SPLIT. */
 #define BJ_SH_SPLIT '\x02'
 const char *bj_sh_fold(struct bj_sh *sh, uint32_t node, uint32_t *ret_len);
+
+/* The words of a loop, parted by BJ_SH_SPLIT, whose variable is all that word @node is; NULL: it is
+ * something else. */
+const char *bj_sh_loop_words(struct bj_sh *sh, uint32_t node);
 
 /* The first command at or after node @from; n_commands: none. */
 uint32_t bj_sh_command_at(const struct bj_sh *sh, uint32_t from);

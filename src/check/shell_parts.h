@@ -15,11 +15,11 @@ void bj_sh_free_chunks(struct bj_sh *sh);
 /* Remember that "for [@s, @len)" takes each of @words, parted by BJ_SH_SPLIT. */
 void bj_sh_assign_words(struct bj_sh *sh, const char *s, size_t len, const char *words);
 
-/* The words of a loop whose variable is all that word @node is; NULL: it is something else. */
-const char *bj_sh_loop_words(struct bj_sh *sh, uint32_t node);
-
 /* Remember that the variable holds what was decoded or came from the network. */
 void bj_sh_assign_hidden(struct bj_sh *sh, const char *s, size_t len);
+
+/* Remember that the variable takes the rest of a line of the input. */
+void bj_sh_assign_input(struct bj_sh *sh, const char *s, size_t len);
 
 /* A copy that lives as long as @sh. */
 const char *bj_sh_keep(struct bj_sh *sh, const char *s, size_t len);

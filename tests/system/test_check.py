@@ -287,6 +287,39 @@ def test_what_a_variable_holds_is_told_where_it_got_it():
     assert [(f["line"], f["rule"]) for f in report["findings"]] == [(3, "py-globals-of")]
 
 
+def test_a_module_that_nothing_imports_is_still_that_module():
+    """VALD-04: a part of a script is read like the whole; a name of its own is not a module."""
+    for text, found in (("os.system(x)\n", True), ("def f(s):\n    return pickle.loads(s)\n", True),
+                        ("subprocess.call(x, shell=True)\n", True), ("def f(os):\n    os.system(x)\n", False),
+                        ("os = Tree()\nos.system(x)\n", False)):
+        _, report = check_json(text, "python", "--no-syntax")
+        assert report["blocked"] == found, text
+
+
+def test_a_number_of_something_is_no_credential():
+    """VALD-03: an id that is a UUID opens nothing; what is called a key or a token does."""
+    uuid = "3f2a9c4e-7b1d-4e86-9a53-c0d81e6f2b74"
+    for name, found in (("session_id", False), ("SESSION_ID", False), ("api_key", True), ("auth_token", True)):
+        _, report = check_json(f'{name} = "{uuid}"\n', "python", "--no-syntax")
+        assert bool(report["findings"]) == found, name
+
+
+def test_a_loop_over_files_is_read_where_it_redirects():
+    """VALD-04: what a loop goes through is where its variable writes."""
+    for words, found in (("/var/log/auth.log /var/log/syslog", True), ("a.log b.log", False)):
+        _, report = check_json(f'for f in {words}; do : > "$f"; done\n', "bash", "--no-syntax")
+        assert report["blocked"] == found, words
+
+
+def test_a_loop_without_end_is_one_in_each_form():
+    """VALD-04: for ((;;)) and until false are while true."""
+    for loop, found in (("for ((;;)); do work & done", True), ("until false; do work & done", True),
+                        ("for ((i = 0; i < 3; i++)); do work & done", False),
+                        ("until ping h; do work & done", False)):
+        _, report = check_json(loop + "\n", "bash", "--no-syntax")
+        assert report["blocked"] == found, loop
+
+
 def test_a_passphrase_is_a_password():
     """VALD-03: words without digits, joined, when they are not the name of something."""
     for value, found in (("correct-horse-battery", True), ("db-password-name", False),

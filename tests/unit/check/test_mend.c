@@ -43,6 +43,9 @@ static void odd_bash_is_read(void **state)
 		"lvs -S name=~\\(x$\\) -y",
 		"[ \\( ! -h \"$a$b\" -a \\( -d x \\) \\) ]",
 		"case \"$m\" in\n $x\\;*|*\\;$x) echo;;\nesac",
+		"if [ \"$1\" = -- ]; then shift; fi",
+		"q=\"${t//\\{db\\}/\\`$db\\`}\"",
+		"{ read -r a; read -r b; } <<< \"$x\"",
 	};
 
 	(void)state;
@@ -72,6 +75,10 @@ static void mending_hides_nothing(void **state)
 		"exec 3<>f\necho \\( \"$(rm -rf /)\" \\)",
 		"((rm -rf /) | cat)",
 		"<<E cat\n$(rm -rf /)\nE\nexec 3<>f",
+		"exec 3<>f\nx=`echo \\`rm -rf /\\``",
+		"exec 3<>f\nx='\\'`echo \\`rm -rf /\\``",
+		"if [ \"$1\" = -- ]; then rm -rf -- /; fi",
+		"{ cat; } <<< \"$(rm -rf /)\"",
 	};
 
 	(void)state;

@@ -206,7 +206,6 @@ void bj_jar_tick(struct bj_jar *jar)
 
 /* --- events ----------------------------------------------------------------------------------- */
 
-/* Init says that the jar is built, and hands over the directory for the script. */
 /* Init has descriptors of its own by now, or is gone. */
 static void end_birth(struct bj_jar *jar)
 {
@@ -214,6 +213,7 @@ static void end_birth(struct bj_jar *jar)
 		bj_births_release(jar->births, bj_take_fd(&jar->birth_fd));
 }
 
+/* Init says that the jar is built, and hands over the directory for the script. */
 static void handle_sync(struct bj_jar *jar)
 {
 	struct bj_seal_report report;

@@ -26,8 +26,8 @@ static int open_path(const char *path, int flags, struct bj_err *err)
 		return bj_err_set(err, errno == ENOENT ? BJ_E_NOT_FOUND : BJ_E_SYSTEM, errno,
 				  "cannot open %.150s", path);
 	if (S_ISDIR(st.st_mode))
-		return bj_err_set(err, BJ_E_INVALID, 0,
-				  "%.150s is a directory; name a file in it", path);
+		return bj_err_set(err, BJ_E_INVALID, 0, "%.150s is a directory; name a file in it",
+				  path);
 	/* Only the opening must not wait: a pipe whose writer is slow is read to its end. */
 	if ((flags & O_NONBLOCK) && strcmp(path, "-") != 0 && fcntl(fd, F_SETFL, 0) < 0)
 		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot read %.150s", path);

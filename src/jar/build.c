@@ -71,9 +71,9 @@ __attribute__((noreturn)) static void be_init(const struct bj_jar *jar,
 /* Start the process. sync[1] is its end of the socket; it is ours to close, now or when it has
  * spoken. */
 static int bear_init(struct bj_jar *jar, const struct bj_jar_ground *ground,
-		     const struct bj_seal_build *plan, int *sync, struct bj_err *err)
+		     struct bj_seal_build *plan, int *sync, struct bj_err *err)
 {
-	/* It makes its network namespace itself. */
+	/* It makes its network namespace itself, if we have none for it. */
 	uint64_t flags = bj_seal_namespaces() & ~(uint64_t)CLONE_NEWNET;
 
 	/* The program and the socket must be below what it leaves. A spec is not. */
@@ -83,11 +83,15 @@ static int bear_init(struct bj_jar *jar, const struct bj_jar_ground *ground,
 		jar->birth_fd = sync[1];
 		flags |= CLONE_FILES;
 	}
+	plan->has_net = ground->nets && bj_nets_enter(ground->nets);
 	jar->init_pid = bj_sys_clone3(flags, &jar->watch[BJ_JAR_EV_INIT], -1);
 	if (jar->init_pid == 0)
 		be_init(jar, plan, sync);
 
 	const int errnum = errno;
+
+	if (plan->has_net)
+		bj_nets_go_back(ground->nets);
 
 	if (jar->birth_fd < 0)
 		close(sync[1]);
@@ -104,7 +108,7 @@ static int start_init(struct bj_jar *jar, const struct bj_jar_ground *ground, st
 	jar->init_uid = ids.shared ? ids.script : ids.init;
 
 	const bool inputs = jar->has_run && (jar->run.flags & BJ_WIRE_HAS_INPUTS);
-	const struct bj_seal_build plan = {
+	struct bj_seal_build plan = {
 		.image = jar->image,
 		.tmp_size = jar->tmp_size,
 		.proc = ground->proc,

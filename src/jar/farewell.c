@@ -24,6 +24,8 @@ int bj_farewell_listen(void)
 	/* A call of another architecture that looks like this one dies in the jar's own filter. */
 	struct sock_filter code[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_socket, 5, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_socketpair, 4, 0),
 		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_exit_group, 0, 4),
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[0]) + LOWER),
 		BPF_STMT(BPF_ALU | BPF_AND | BPF_K, MARK_BITS),
@@ -63,17 +65,20 @@ void bj_farewell_go_on(int fd, uint64_t id)
 	ioctl(fd, SECCOMP_IOCTL_NOTIF_SEND, &answer);
 }
 
-bool bj_farewell_hear(int fd, pid_t pid, int *ret_code, uint64_t *ret_id)
+enum bj_farewell bj_farewell_hear(int fd, pid_t pid, int *ret_code, uint64_t *ret_id)
 {
 	struct seccomp_notif call = { 0 };
 
 	if (ioctl(fd, SECCOMP_IOCTL_NOTIF_RECV, &call) < 0)
-		return false;
-	if (call.pid != (uint32_t)pid) {
+		return BJ_FAREWELL_NONE;
+
+	const bool is_last = call.data.nr == SYS_exit_group;
+
+	if (!is_last || call.pid != (uint32_t)pid) {
 		bj_farewell_go_on(fd, call.id);
-		return false;
+		return is_last ? BJ_FAREWELL_NONE : BJ_FAREWELL_SOCKET;
 	}
 	*ret_code = (int)(call.data.args[0] & 0xff);
 	*ret_id = call.id;
-	return true;
+	return BJ_FAREWELL_LAST;
 }

@@ -11,7 +11,10 @@
  * The interpreter's last call is exit_group with a mark in the part of its argument that the kernel
  * ignores. A filter of its own stops that one call and tells the launcher. Ordinary
  * exits, of the script and of what it starts, have no mark and go on as ever. A script may use the
- * mark itself: it says then that it exits, is believed, and is killed. */
+ * mark itself: it says then that it exits, is believed, and is killed.
+ *
+ * The same filter tells of every socket before it is made (nets.h). What the jar's own filter
+ * refuses is refused without a word. */
 
 /* In the interpreter, before it is sealed: load the filter. A descriptor that hears the last call,
  * for the launcher; -1 when this kernel has none. Everything works without it. */
@@ -24,9 +27,15 @@ int bj_farewell_offer(int sock);
 /* In the interpreter: the end. */
 __attribute__((noreturn)) void bj_farewell_say(int code);
 
-/* In the launcher: the last call of @pid is there. Its code in *@ret_code and the call in *@ret_id,
- * or false when there is none; calls of other processes go on. */
-bool bj_farewell_hear(int fd, pid_t pid, int *ret_code, uint64_t *ret_id);
+enum bj_farewell {
+	BJ_FAREWELL_NONE,   /* nothing, or the last call of another process, which goes on */
+	BJ_FAREWELL_SOCKET, /* somebody makes a socket, and goes on */
+	BJ_FAREWELL_LAST,
+};
+
+/* In the launcher: what is called? Of the last call of @pid its code is in *@ret_code and the call
+ * itself in *@ret_id. */
+enum bj_farewell bj_farewell_hear(int fd, pid_t pid, int *ret_code, uint64_t *ret_id);
 
 /* Let the call @id be an ordinary exit. */
 void bj_farewell_go_on(int fd, uint64_t id);

@@ -38,10 +38,16 @@ static void forget(struct bj_jar *jar, enum bj_jar_event event)
 	jar->watched[event] = false;
 }
 
-static void unwatch(struct bj_jar *jar, enum bj_jar_event event)
+void bj_jar_unwatch(struct bj_jar *jar, enum bj_jar_event event)
 {
 	forget(jar, event);
 	close_fd(&jar->watch[event]);
+}
+
+/* A script that makes sockets without end is heard at each tick. */
+static bool is_muted(const struct bj_jar *jar, enum bj_jar_event event)
+{
+	return event == BJ_JAR_EV_LAST && jar->sockets >= BJ_JAR_SOCKETS_MAX;
 }
 
 int bj_jar_watch(struct bj_jar *jar, struct bj_err *err)
@@ -50,7 +56,7 @@ int bj_jar_watch(struct bj_jar *jar, struct bj_err *err)
 		struct epoll_event ev = { .events = EPOLLIN,
 					  .data.u64 = (uint64_t)jar->index << 32 | i };
 
-		if (jar->watch[i] < 0 || jar->watched[i])
+		if (jar->watch[i] < 0 || jar->watched[i] || is_muted(jar, (enum bj_jar_event)i))
 			continue;
 		if (epoll_ctl(jar->epoll, EPOLL_CTL_ADD, jar->watch[i], &ev) < 0)
 			return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot watch a jar");
@@ -67,7 +73,7 @@ void bj_jar_init(struct bj_jar *jar, int epoll)
 	for (int i = 0; i < BJ_WIRE_FD_FIXED; i++)
 		jar->fds[i] = -1;
 	jar->out_fd = jar->filter_fd = jar->files_fd = -1;
-	jar->pid_ns = jar->go_fd = jar->birth_fd = -1;
+	jar->pid_ns = jar->go_fd = jar->birth_fd = jar->net_fd = -1;
 }
 
 /* --- its run ---------------------------------------------------------------------------------- */
@@ -142,7 +148,7 @@ int bj_jar_go(struct bj_jar *jar, struct bj_err *err)
 		jar->started = 0; /* the run is whole, and can go elsewhere */
 		return bj_err_set(err, BJ_E_SYSTEM, -r, "the waiting interpreter is gone");
 	}
-	unwatch(jar, BJ_JAR_EV_SLOT);
+	bj_jar_unwatch(jar, BJ_JAR_EV_SLOT);
 	drop_run_fds(jar);
 	say_started(jar);
 	return 0;
@@ -194,8 +200,13 @@ void bj_jar_fail(struct bj_jar *jar, const struct bj_err *err)
 
 void bj_jar_tick(struct bj_jar *jar)
 {
+	struct bj_err err;
+
 	if (jar->phase != BJ_JAR_RUNNING || jar->main_gone)
 		return;
+	jar->sockets = 0;
+	if (bj_jar_watch(jar, &err) < 0)
+		bj_jar_fail(jar, &err);
 	if (jar->cgroup && bj_cgroup_pids_hits(jar->cgroup) > 0)
 		bj_jar_kill(jar, BJ_CAUSE_PIDS);
 	if (jar->cgroup && bj_cgroup_oom_kills(jar->cgroup) > 0)
@@ -225,7 +236,7 @@ static void handle_sync(struct bj_jar *jar)
 
 	if (n == -EAGAIN)
 		return;
-	unwatch(jar, BJ_JAR_EV_SYNC);
+	bj_jar_unwatch(jar, BJ_JAR_EV_SYNC);
 	end_birth(jar);
 	jar->files_fd = n_fds == 1 ? files : -1;
 	if (n != sizeof(report) && !jar->dying) {
@@ -261,7 +272,7 @@ static void take_pid(struct bj_jar *jar)
 	const int r =
 		bj_fd_read_exact(jar->watch[BJ_JAR_EV_PID], &jar->main_pid, sizeof(jar->main_pid));
 
-	unwatch(jar, BJ_JAR_EV_PID);
+	bj_jar_unwatch(jar, BJ_JAR_EV_PID);
 	/* Only when the helper is gone is its child ours to wait for. */
 	if (jar->helper_pid > 0)
 		waitpid(jar->helper_pid, NULL, 0);
@@ -337,7 +348,7 @@ static bool handle_report(struct bj_jar *jar, const struct bj_jar_ground *ground
 	if (r == -EAGAIN)
 		return false;
 	if (r < 0) {
-		unwatch(jar, BJ_JAR_EV_REPORT);
+		bj_jar_unwatch(jar, BJ_JAR_EV_REPORT);
 		if (jar->phase <= BJ_JAR_FILLING && !jar->sealed && !jar->early) {
 			bj_err_set(&err, BJ_E_SYSTEM, 0, "the script's process died on its way");
 			bj_jar_fail(jar, &err);
@@ -372,7 +383,7 @@ static void handle_slot(struct bj_jar *jar, const struct bj_jar_ground *ground)
 	if (n_fds == 1) {
 		jar->watch[BJ_JAR_EV_LAST] = fd;
 		if (!jar->warm)
-			unwatch(jar, BJ_JAR_EV_SLOT); /* a cold start has no more to say */
+			bj_jar_unwatch(jar, BJ_JAR_EV_SLOT); /* a cold start has no more to say */
 	} else if (n == 1 && word == 'r' && jar->language == BJ_LANG_BASH) {
 		/* It was sealed before it was Bash: that report is there. */
 		if (!jar->sealed && jar->watch[BJ_JAR_EV_REPORT] >= 0)
@@ -384,7 +395,7 @@ static void handle_slot(struct bj_jar *jar, const struct bj_jar_ground *ground)
 		bj_jar_fail(jar, &err);
 	} else {
 		/* It is dead, and its end is on the way; or this kernel has no such listener. */
-		unwatch(jar, BJ_JAR_EV_SLOT);
+		bj_jar_unwatch(jar, BJ_JAR_EV_SLOT);
 	}
 }
 
@@ -417,7 +428,7 @@ static void handle_wish(struct bj_jar *jar)
 	}
 	bj_jar_kill(jar, wish == BJ_WISH_OUTPUT ? BJ_CAUSE_OUTPUT : BJ_CAUSE_CANCELLED);
 	if (n <= 0)
-		unwatch(jar, BJ_JAR_EV_REPLY); /* nobody is left to tell */
+		bj_jar_unwatch(jar, BJ_JAR_EV_REPLY); /* nobody is left to tell */
 }
 
 static uint64_t to_ns(struct timeval tv)
@@ -474,7 +485,7 @@ static void handle_main(struct bj_jar *jar, const struct bj_jar_ground *ground)
 	 * hangs may hold the pipe open. */
 	while (jar->watch[BJ_JAR_EV_REPORT] >= 0 && handle_report(jar, ground))
 		;
-	unwatch(jar, BJ_JAR_EV_MAIN);
+	bj_jar_unwatch(jar, BJ_JAR_EV_MAIN);
 	jar->main_gone = true;
 	jar->reply.wait_status = status;
 	fill_usage(jar, &usage);
@@ -493,39 +504,6 @@ static void handle_main(struct bj_jar *jar, const struct bj_jar_ground *ground)
 	}
 }
 
-/* The script's process says that it ends. When nothing else is left of the script that is the end:
- * its process is never let on, and dies with the jar. Otherwise the call goes on, and the kernel
- * tells the rest. */
-static void handle_last(struct bj_jar *jar)
-{
-	const int fd = jar->watch[BJ_JAR_EV_LAST];
-	struct pollfd p = { .fd = fd, .events = POLLIN };
-	uint64_t id = 0;
-	int code = 0;
-
-	/* To ask without a call that is there would be to wait for one. */
-	if (poll(&p, 1, 0) != 1)
-		return;
-	if (!(p.revents & POLLIN)) {
-		unwatch(jar, BJ_JAR_EV_LAST); /* nobody is left to hear */
-		return;
-	}
-	if (!bj_farewell_hear(fd, jar->main_pid, &code, &id))
-		return;
-	jar->exited = jar->phase == BJ_JAR_RUNNING && !jar->dying && jar->out_fd < 0;
-	jar->reply.wait_status = W_EXITCODE(code, 0);
-	jar->reply.duration_ns = bj_clock_now() - jar->started;
-	if (jar->exited && bj_jar_reply_early(jar)) {
-		/* Nobody waits for the rest: it must not be in the way of those who wait. */
-		unwatch(jar, BJ_JAR_EV_REPLY);
-		jar->phase = BJ_JAR_ENDING;
-		jar->deadline = bj_clock_now() + BJ_JAR_LINGER_NS;
-		return;
-	}
-	jar->exited = false;
-	bj_farewell_go_on(fd, id);
-}
-
 static void handle_collect(struct bj_jar *jar)
 {
 	struct rusage usage;
@@ -534,7 +512,7 @@ static void handle_collect(struct bj_jar *jar)
 	if (!reap(jar->collect_pid, &status, &usage))
 		return;
 	jar->collecting = false;
-	unwatch(jar, BJ_JAR_EV_COLLECT);
+	bj_jar_unwatch(jar, BJ_JAR_EV_COLLECT);
 	bj_jar_kill(jar, BJ_CAUSE_NONE);
 }
 
@@ -564,7 +542,7 @@ static void handle_init(struct bj_jar *jar, const struct bj_jar_ground *ground)
 	if (!reap(jar->init_pid, &status, &usage))
 		return;
 	jar->init_pid = 0;
-	unwatch(jar, BJ_JAR_EV_INIT);
+	bj_jar_unwatch(jar, BJ_JAR_EV_INIT);
 	if (!jar->dying) {
 		bj_err_set(&err, BJ_E_SYSTEM, 0, "the jar's init died");
 		bj_jar_fail(jar, &err);
@@ -595,7 +573,7 @@ void bj_jar_handle(struct bj_jar *jar, const struct bj_jar_ground *ground, enum 
 		handle_slot(jar, ground);
 		break;
 	case BJ_JAR_EV_LAST:
-		handle_last(jar);
+		bj_jar_handle_last(jar, ground);
 		break;
 	case BJ_JAR_EV_MAIN:
 		handle_main(jar, ground);
@@ -671,7 +649,7 @@ bool bj_jar_reply_early(struct bj_jar *jar)
 	return true;
 }
 
-void bj_jar_done(struct bj_jar *jar)
+void bj_jar_done(struct bj_jar *jar, const struct bj_jar_ground *ground)
 {
 	if (!jar->replied)
 		complete_reply(jar);
@@ -689,8 +667,10 @@ void bj_jar_done(struct bj_jar *jar)
 		send_reply(jar);
 	}
 	for (int i = 0; i < BJ_JAR_EV_COUNT; i++)
-		unwatch(jar, (enum bj_jar_event)i);
+		bj_jar_unwatch(jar, (enum bj_jar_event)i);
 	end_birth(jar);
+	if (jar->net_fd >= 0)
+		bj_nets_keep(ground->nets, jar->net_fd);
 	drop_run_fds(jar);
 	close_fd(&jar->out_fd);
 	close_fd(&jar->files_fd);

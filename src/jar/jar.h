@@ -3,6 +3,7 @@
 
 #include "jar/births.h"
 #include "jar/cgroup.h"
+#include "jar/nets.h"
 #include "jar/seal.h"
 #include "jar/wire.h"
 
@@ -38,6 +39,7 @@ struct bj_jar_ground {
 	enum bj_mounts_proc proc;
 	int init_exe;
 	struct bj_births *births; /* NULL: no numbers are set aside */
+	struct bj_nets *nets;     /* NULL: none is kept */
 	bool own_uids;            /* each jar gets kernel uids of its own */
 	uint32_t uid_count;       /* uids from 1 on, as seen from the launcher */
 };
@@ -79,6 +81,9 @@ struct bj_jar {
 	pid_t init_pid, helper_pid, main_pid, collect_pid;
 	struct bj_births *births;      /* where birth_fd is from */
 	int birth_fd;                  /* init's end of EV_SYNC, until it has spoken; -1: none */
+	int net_fd;                    /* its network namespace, to be kept; -1: it is not */
+	unsigned int sockets;          /* that were made in it since the last tick */
+	bool networked;                /* one was made, ever */
 	int files_fd;                  /* where the script goes */
 	int pid_ns;                    /* the jar's pid namespace, for a cold start; -1: none */
 	int go_fd;                     /* tells the process of a cold start to enter; -1: none */
@@ -163,12 +168,20 @@ int bj_jar_go(struct bj_jar *jar, struct bj_err *err);
 /* A descriptor is ready. The loop then looks at jar->phase, and at bj_jar_over(). */
 void bj_jar_handle(struct bj_jar *jar, const struct bj_jar_ground *ground, enum bj_jar_event event);
 
+/* Parts of the former, for the files of this module: stop to watch a descriptor and close it; what
+ * the script's process says in its last call, or before it makes a socket. */
+void bj_jar_unwatch(struct bj_jar *jar, enum bj_jar_event event);
+void bj_jar_handle_last(struct bj_jar *jar, const struct bj_jar_ground *ground);
+
 /* All processes are gone; the reply is complete. */
 bool bj_jar_over(const struct bj_jar *jar);
 
 /* Send the last message before the jar is over, when the kernel says that no process of the script
  * is left: what remains is tidying up. True when it was sent. */
 bool bj_jar_reply_early(struct bj_jar *jar);
+
+/* So many sockets of a script are answered for between two ticks. */
+enum { BJ_JAR_SOCKETS_MAX = 256 };
 
 /* Look at what the kernel tells nobody: call it every BJ_JAR_TICK_NS while the jar lives. */
 #define BJ_JAR_TICK_NS UINT64_C(50000000)
@@ -183,5 +196,5 @@ void bj_jar_kill(struct bj_jar *jar, enum bj_cause cause);
 /* The end, because of a failure of ours. */
 void bj_jar_fail(struct bj_jar *jar, const struct bj_err *err);
 
-/* Give everything back, and send the last message if it was not sent. */
-void bj_jar_done(struct bj_jar *jar);
+/* Give everything back to @ground, and send the last message if it was not sent. */
+void bj_jar_done(struct bj_jar *jar, const struct bj_jar_ground *ground);

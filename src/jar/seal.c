@@ -4,9 +4,10 @@
  *
  * A jar is made by three processes that the launcher starts.
  *
- * init is born into new namespaces, and makes its network namespace itself. It waits until its user
- * and group maps are written, builds the jar's file tree, pivots into it, says that it is ready,
- * gives up all that it had and turns into a tiny static program that holds the namespaces open.
+ * init is born into new namespaces, and makes its network namespace itself, unless it is born in
+ *one that an earlier jar left as it was (nets.h). It waits until its user and group maps are
+ *written, builds the jar's file tree, pivots into it, says that it is ready, gives up all that it
+ *had and turns into a tiny static program that holds the namespaces open.
  *
  * A helper, a child of the launcher, joins the cgroups (limits are written already) and the
  * namespaces, forks the script's process and ends. That process is therefore inside every wall
@@ -119,7 +120,7 @@ static int build_jar(const struct bj_seal_build *plan, struct bj_seal_report *re
 		r = bj_err_set(err, BJ_E_SYSTEM, errno, "cannot be joined");
 	if (r == 0 && !bj_layer_faulty(BJ_LAYER_USER_NS))
 		r = bj_userns_limit_jar(err);
-	if (r == 0 && !bj_layer_faulty(BJ_LAYER_NET_NS))
+	if (r == 0 && !plan->has_net && !bj_layer_faulty(BJ_LAYER_NET_NS))
 		r = bj_net_loopback_up(err);
 	if (r == 0 && !bj_layer_faulty(BJ_LAYER_UTS_NS) && sethostname("belljar", 7) < 0)
 		r = bj_err_set(err, BJ_E_SYSTEM, errno, "cannot set the host name");
@@ -147,9 +148,9 @@ static void shed_everything(int exe)
 
 /* A network namespace takes the kernel longer than all others, and it may have to wait until it has
  * removed others. So it is made here, not where init is born: there the launcher would wait. */
-static int own_network(struct bj_err *err)
+static int own_network(const struct bj_seal_build *plan, struct bj_err *err)
 {
-	if (!bj_layer_faulty(BJ_LAYER_NET_NS) && unshare(CLONE_NEWNET) < 0)
+	if (!plan->has_net && !bj_layer_faulty(BJ_LAYER_NET_NS) && unshare(CLONE_NEWNET) < 0)
 		return bj_err_set(err, BJ_E_UNSUPPORTED, errno,
 				  "cannot make a network namespace; run `belljar doctor`");
 	return 0;
@@ -160,7 +161,7 @@ void bj_seal_init(const struct bj_seal_build *plan, int sync)
 	static char *const argv[] = { (char *)"jar-init", NULL };
 	static char *const envp[] = { NULL };
 	struct bj_seal_report report = { 0 };
-	const int r = own_network(&report.err);
+	const int r = own_network(plan, &report.err);
 	int files = -1;
 	char go;
 

@@ -379,7 +379,7 @@ void launcher_advance(struct launcher *l, struct bj_jar *jar)
 		pool_over(l, jar);
 	l->jars[jar->index] = NULL;
 	l->n_live--;
-	bj_jar_done(jar);
+	bj_jar_done(jar, &l->ground);
 	free(jar);
 }
 
@@ -640,6 +640,8 @@ void bj_launch_main(const struct bj_launch_birth *birth, const struct bj_launch_
 	if (up && !settings->ahead) {
 		bj_births_init(&l.births);
 		l.ground.births = &l.births;
+		bj_nets_init(&l.nets);
+		l.ground.nets = &l.nets;
 	}
 	say_hello(&l, up ? NULL : &err);
 	if (up) {

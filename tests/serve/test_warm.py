@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Waiting interpreters: the same results as a cold start, nothing shared, back after a crash."""
 import concurrent.futures
+import contextlib
+import fcntl
 import json
 import os
 import pathlib
@@ -298,6 +300,16 @@ def test_a_missing_interpreter_is_named(serve, language):
         assert f"no interpreter /usr/bin/not-there in the jar; set native.{language}" in answer.json["detail"]
 
 
+def below(pid):
+    own = children(pid)
+    return [p for child in own for p in (child, *below(child))]
+
+
+def is_slot(pid):
+    status = dict(line.split(":\t", 1) for line in open(f"/proc/{pid}/status"))
+    return len(status["NSpid"].split()) == 3 and status["Name"].strip() == "python3"
+
+
 def waiting(service, name):
     """How many processes of that name wait in jars, each with a pid namespace of its own."""
     found = 0
@@ -339,6 +351,70 @@ def test_an_interpreter_finds_its_text_mapped(serve):
     assert not [line for line in maps if line.split()[1][1:3] == "wx"]
     script = "print(open('/proc/self/stat').read().rsplit(')', 1)[1].split()[7])"
     assert int(run_warm(service, script)["stdout"]) < 270
+
+
+# SO_NETNS_COOKIE: a number that no other network namespace of this machine ever had.
+COOKIE = "\nprint(int.from_bytes(s.getsockopt(socket.SOL_SOCKET, 71, 8), 'little'), flush=True)\n"
+MAKERS = {
+    "a socket": "s = socket.socket()" + COOKIE,
+    "a pair": "s, _ = socket.socketpair()" + COOKIE,
+    "a socket that is closed again": "s = socket.socket(socket.AF_UNIX)" + COOKIE + "s.close()",
+    "a child": "if os.fork() == 0:\n    s = socket.socket()" + COOKIE.replace("\nprint", "\n    print") + "    os._exit(0)\nos.wait()",
+    "a thread": "def f():\n    s = socket.socket()" + COOKIE.replace("\nprint", "\n    print")
+                + "t = threading.Thread(target=f)\nt.start()\nt.join()",
+    "a bare call": "s = socket.socket(fileno=ctypes.CDLL(None).syscall(41 if os.uname().machine == 'x86_64' else 198, 1, 1, 0))"
+                   + COOKIE,
+    "its own last call": "s = socket.socket()" + COOKIE + "ctypes.CDLL(None).syscall(231, ctypes.c_ulong(0x62656c00))",
+}
+
+
+def test_a_network_in_which_a_socket_was_is_not_used_again(serve):
+    """However it was made, by whom, and however the script ends. Runs without sockets in between leave
+    namespaces that are."""
+    service = serve(config="warm: {slots: 2, bash_slots: 0, jars: 0, heavy_slots: 0}\ncheck: {policy: off}\n").ready()
+    seen = []
+    for _ in range(3):
+        for script in MAKERS.values():
+            run_warm(service, "print(1)")
+            seen.append(run_warm(service, "import ctypes, os, socket, threading\n" + script)["stdout"])
+    assert all(int(cookie) > 0 for cookie in seen), seen
+    assert len(set(seen)) == len(seen)
+
+
+def owner_of_network(pid):
+    """The user namespace that a process's network namespace belongs to, and its own."""
+    net = os.open(f"/proc/{pid}/ns/net", os.O_RDONLY)
+    owner = fcntl.ioctl(net, 0xB701)  # NS_GET_USERNS
+    inode = os.fstat(owner).st_ino
+    os.close(owner)
+    os.close(net)
+    return inode, os.stat(f"/proc/{pid}/ns/user").st_ino
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="sees the namespaces of others")
+def test_a_network_without_sockets_is_used_again(serve):
+    """The next jar gets it, and has no rights over it. The launcher is in none of them, nor in ours."""
+    service = serve(config="warm: {slots: 2, bash_slots: 0, jars: 0, heavy_slots: 0}\n").ready()
+    for _ in range(12):
+        run_warm(service, "print(1)")
+    zygote = find_zygote(service.process.pid)
+    assert os.stat(f"/proc/{zygote}/ns/net").st_ino != os.stat("/proc/self/ns/net").st_ino
+    for _ in range(200):
+        with contextlib.suppress(OSError):
+            slots = [pid for pid in below(service.process.pid) if is_slot(pid)]
+            if any(owner != own for owner, own in map(owner_of_network, slots)):
+                break
+        run_warm(service, "print(1)")
+    else:
+        pytest.fail("every jar has a new one")
+    assert zygote not in slots
+    assert all(os.stat(f"/proc/{pid}/ns/net").st_ino != os.stat(f"/proc/{zygote}/ns/net").st_ino for pid in slots)
+
+
+def test_a_script_with_many_sockets_goes_on(warm):
+    """The launcher hears of each of them, but not without end."""
+    script = "import socket\nfor _ in range(2000):\n    socket.socket().close()\nprint('done')"
+    assert run_warm(warm, script)["stdout"] == "done\n"
 
 
 def test_large_modules_are_there_for_those_who_name_them(serve):

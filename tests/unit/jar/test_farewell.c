@@ -65,7 +65,7 @@ static void test_the_code_is_heard_and_the_process_stands(void **state)
 
 	(void)state;
 	wait_for_call(fd);
-	assert_true(bj_farewell_hear(fd, pid, &code, &id));
+	assert_int_equal(bj_farewell_hear(fd, pid, &code, &id), BJ_FAREWELL_LAST);
 	assert_int_equal(code, 7);
 	assert_int_equal(waitpid(pid, &status, WNOHANG), 0);
 	kill(pid, SIGKILL);
@@ -82,7 +82,7 @@ static void test_it_can_be_let_on(void **state)
 
 	(void)state;
 	wait_for_call(fd);
-	assert_true(bj_farewell_hear(fd, pid, &code, &id));
+	assert_int_equal(bj_farewell_hear(fd, pid, &code, &id), BJ_FAREWELL_LAST);
 	bj_farewell_go_on(fd, id);
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 7);
@@ -108,7 +108,40 @@ static void test_others_go_on(void **state)
 
 	(void)state;
 	wait_for_call(fd);
-	assert_false(bj_farewell_hear(fd, pid, &code, &id));
+	assert_int_equal(bj_farewell_hear(fd, pid, &code, &id), BJ_FAREWELL_NONE);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 3);
+	assert_int_equal(code, -1);
+	close(fd);
+}
+
+/* A socket is made as ever, and we know of it first. So do those of processes that it starts. */
+static void make_sockets(void)
+{
+	int pair[2], status = 0;
+	const int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+
+	if (fd < 0 || socketpair(AF_UNIX, SOCK_STREAM, 0, pair) < 0)
+		_exit(5);
+
+	const pid_t pid = fork();
+
+	if (pid == 0)
+		_exit(socket(AF_INET, SOCK_DGRAM, 0) >= 0 ? 8 : 9);
+	_exit(waitpid(pid, &status, 0) == pid && WEXITSTATUS(status) == 8 ? 3 : 4);
+}
+
+static void test_sockets_are_heard_of(void **state)
+{
+	uint64_t id = 0;
+	int fd = -1, code = -1, status = 0;
+	const pid_t pid = start(make_sockets, &fd);
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		wait_for_call(fd);
+		assert_int_equal(bj_farewell_hear(fd, pid, &code, &id), BJ_FAREWELL_SOCKET);
+	}
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 3);
 	assert_int_equal(code, -1);
@@ -138,7 +171,7 @@ static void test_no_signal_ends_the_call(void **state)
 
 	(void)state;
 	wait_for_call(fd);
-	assert_true(bj_farewell_hear(fd, pid, &code, &id));
+	assert_int_equal(bj_farewell_hear(fd, pid, &code, &id), BJ_FAREWELL_LAST);
 	assert_int_equal(kill(pid, SIGUSR1), 0);
 	assert_int_equal(poll(&end, 1, 100), 0);
 	kill(pid, SIGKILL);
@@ -187,6 +220,7 @@ int main(void)
 		cmocka_unit_test(test_the_code_is_heard_and_the_process_stands),
 		cmocka_unit_test(test_it_can_be_let_on),
 		cmocka_unit_test(test_others_go_on),
+		cmocka_unit_test(test_sockets_are_heard_of),
 		cmocka_unit_test(test_no_signal_ends_the_call),
 		cmocka_unit_test(test_an_ordinary_exit_is_not_heard),
 		cmocka_unit_test(test_it_ends_when_nobody_listens),

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdbool.h>
+
+/* Network namespaces that jars leave behind as they found them.
+ *
+ * To make and remove one takes the kernel more than a millisecond, of all that a jar costs the
+ * most. What can be in one that is not in a new one comes from sockets alone. The launcher hears of
+ * every socket that is made in a jar, before it is made (farewell.h); a namespace in which none
+ * was, and whose last process is dead, is as good as new and serves the next jar. Any other goes
+ * with its jar. A jar has no rights over a namespace that another one made: it could not change it
+ * even if it had sockets. */
+enum { BJ_NETS_MAX = 32 };
+
+struct bj_nets {
+	int own; /* the launcher's; -1: nothing is kept */
+	int n, spare[BJ_NETS_MAX];
+};
+
+/* In the launcher: give it a network namespace of its own, to which it can come back. Without one
+ * nothing is kept. */
+void bj_nets_init(struct bj_nets *nets);
+
+/* Enter one that was kept, and forget it: the next child is born in it. False when there is none.
+ * Go back before anything else is done: a socket would belong there. */
+bool bj_nets_enter(struct bj_nets *nets);
+void bj_nets_go_back(const struct bj_nets *nets);
+
+/* Keep the namespace @fd, which nobody is in any more. Closes it when there are enough. */
+void bj_nets_keep(struct bj_nets *nets, int fd_take);

@@ -21,6 +21,11 @@ void bj_demand_use(struct bj_demand *d, uint32_t waiting)
 		d->target = d->target + more < d->max ? d->target + more : d->max;
 }
 
+bool bj_demand_is_short(const struct bj_demand *d)
+{
+	return d->min > 0 && d->low == 0;
+}
+
 void bj_demand_look(struct bj_demand *d, uint64_t now, bool short_of_memory)
 {
 	if (short_of_memory) {

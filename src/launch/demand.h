@@ -22,6 +22,9 @@ void bj_demand_init(struct bj_demand *demand, uint32_t min, uint32_t max);
 /* A run came; @waiting were there before it. */
 void bj_demand_use(struct bj_demand *demand, uint32_t waiting);
 
+/* Whether a run of this period found none waiting: more are asked for than there are. */
+bool bj_demand_is_short(const struct bj_demand *demand);
+
 /* Look at the last period, when it is over; with @short_of_memory at once. */
 void bj_demand_look(struct bj_demand *demand, uint64_t now, bool short_of_memory);
 

@@ -332,13 +332,20 @@ void pool_count(const struct launcher *l, struct bj_wire_census *ret)
 
 /* --- filling ---------------------------------------------------------------------------------- */
 
+/* Whether the next one of @pool will be taken at once: then it need not warm up first, which others
+ * would pay for. */
+static bool is_awaited(const struct launcher *l, uint32_t pool)
+{
+	return bj_demand_is_short(&l->pools[pool].demand) && take_stock(l, 0).ready[pool] == 0;
+}
+
 static int fill_python(struct launcher *l, struct bj_jar *jar, uint32_t pool, struct bj_err *err)
 {
 	struct pool *p = &l->pools[pool];
 	const struct bj_spawn ask = { .limits = { .tmp_size = jar->tmp_size,
 						  .pids = l->shape.limits.pids,
 						  .pids_cgroup = jar->cgroup != NULL },
-				      .hurry = jar->has_run,
+				      .hurry = jar->has_run || is_awaited(l, pool),
 				      .sick = zygote_sick(p),
 				      .nonce = jar->nonce = jar->serial };
 	struct bj_zygote_slot slot;

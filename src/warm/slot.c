@@ -294,7 +294,7 @@ EXPORT int bj_slot_seal(void)
 	return r < 0 ? -1 : 0;
 }
 
-/* Whether a script is there already. */
+/* Whether a script is there already, or soon. */
 EXPORT int bj_slot_hurry(void)
 {
 	return slot.hurry;

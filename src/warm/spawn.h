@@ -12,7 +12,7 @@ struct bj_spawn {
 	struct bj_seal_limits limits;
 	uint32_t has_birth; /* a v2 cgroup to be born in follows */
 	uint32_t n_tasks;   /* v1 files to join through follow */
-	uint32_t hurry;     /* a script is there already: no time to warm up */
+	uint32_t hurry;     /* a script is there already, or soon: no time to warm up */
 	uint32_t sick;      /* enum bj_sick: how a test build's zygote goes wrong */
 	uint64_t nonce;     /* comes back in the slot's report */
 };

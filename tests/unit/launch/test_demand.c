@@ -39,6 +39,26 @@ static void test_shrinks_without_it(void **state)
 	assert_int_equal(d.target, 4); /* what the settings say stays */
 }
 
+/* Short from the first run that found none until a period has gone by without one. */
+static void test_is_short_while_runs_find_none(void **state)
+{
+	struct bj_demand d;
+	uint64_t now = BJ_DEMAND_PERIOD_NS;
+
+	(void)state;
+	bj_demand_init(&d, 4, 20);
+	assert_false(bj_demand_is_short(&d));
+	bj_demand_use(&d, 1);
+	assert_false(bj_demand_is_short(&d));
+	bj_demand_use(&d, 0);
+	bj_demand_use(&d, 4);
+	assert_true(bj_demand_is_short(&d));
+	bj_demand_look(&d, now, false);
+	assert_false(bj_demand_is_short(&d));
+	bj_demand_init(&d, 0, 0);
+	assert_false(bj_demand_is_short(&d));
+}
+
 static void test_gives_way_to_others(void **state)
 {
 	struct bj_demand d;
@@ -78,6 +98,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_grows_with_demand),
 		cmocka_unit_test(test_shrinks_without_it),
+		cmocka_unit_test(test_is_short_while_runs_find_none),
 		cmocka_unit_test(test_gives_way_to_others),
 		cmocka_unit_test(test_none_stays_none),
 		cmocka_unit_test(test_knows_when_memory_is_short),

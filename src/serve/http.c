@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "record/tenant.h"
 #include "serve/auth.h"
+#include "serve/frame.h"
 #include "serve/page.h"
 #include "serve/problem.h"
 
@@ -334,7 +335,7 @@ static bool may_go_on(struct bj_conn *conn, struct lookup *l, const char *method
 }
 
 static enum MHD_Result begin(struct bj_conn *conn, struct lookup *l, const char *method,
-			     const char *path, void **slot)
+			     const char *path, const char *version, void **slot)
 {
 	struct bj_http *http = conn->door->http;
 	struct bj_answer answer = { 0 };
@@ -345,8 +346,15 @@ static enum MHD_Result begin(struct bj_conn *conn, struct lookup *l, const char 
 	*slot = in;
 	in->body.max = http->max_body;
 	set_deadline(conn); /* for the body */
-	if (may_go_on(conn, l, method, path, &in->caller, &answer))
+
+	const char *fault = bj_frame_fault(l->mhd, l->connection, version);
+
+	if (fault) {
+		bj_problem_answer(&answer, BJ_PROBLEM_BAD_REQUEST, "%s", fault);
+		bj_answer_header(&answer, "Connection", "close");
+	} else if (may_go_on(conn, l, method, path, &in->caller, &answer)) {
 		return MHD_YES;
+	}
 	return send_answer(conn, l->connection, &answer);
 }
 
@@ -402,11 +410,10 @@ static enum MHD_Result on_request(void *cls, struct MHD_Connection *connection, 
 		l.mhd->connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
 	struct bj_conn *conn = info ? info->socket_context : NULL;
 
-	(void)version;
 	if (!conn)
 		return MHD_NO;
 	if (!*slot)
-		return begin(conn, &l, method, url, slot);
+		return begin(conn, &l, method, url, version, slot);
 	if (*data_size > 0) {
 		take_body(*slot, data, *data_size);
 		*data_size = 0;

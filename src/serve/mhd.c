@@ -19,6 +19,7 @@ static const struct {
 	{ "MHD_add_response_header", offsetof(struct bj_mhd, add_response_header) },
 	{ "MHD_queue_response", offsetof(struct bj_mhd, queue_response) },
 	{ "MHD_destroy_response", offsetof(struct bj_mhd, destroy_response) },
+	{ "MHD_get_connection_values_n", offsetof(struct bj_mhd, headers) },
 	{ "MHD_lookup_connection_value", offsetof(struct bj_mhd, lookup) },
 	{ "MHD_get_connection_info", offsetof(struct bj_mhd, connection_info) },
 };

@@ -16,6 +16,7 @@ struct bj_mhd {
 	__typeof__(MHD_add_response_header) *add_response_header;
 	__typeof__(MHD_queue_response) *queue_response;
 	__typeof__(MHD_destroy_response) *destroy_response;
+	__typeof__(MHD_get_connection_values_n) *headers;
 	__typeof__(MHD_lookup_connection_value) *lookup;
 	__typeof__(MHD_get_connection_info) *connection_info;
 };

@@ -68,6 +68,40 @@ def test_request_lines_and_headers(service, method, version):
     assert service.ask("GET", "/healthz").status == 200
 
 
+RUN = b'{"script": "echo 1", "language": "bash"}'
+CHUNKED = b"%x\r\n%b\r\n0\r\n\r\n" % (len(RUN), RUN)
+HIDDEN = b"GET /healthz HTTP/1.1\r\nHost: hidden\r\n\r\n"
+FRAMES = {
+    "length and chunks": (b"Host: x\r\nContent-Length: 4\r\nTransfer-Encoding: chunked", CHUNKED),
+    "chunks and length": (b"Host: x\r\nTransfer-Encoding: chunked\r\nContent-Length: 5", b"0\r\n\r\n" + HIDDEN),
+    "two lengths": (b"Host: x\r\nContent-Length: 4\r\nContent-Length: %d" % len(RUN), RUN + HIDDEN),
+    "the same twice": (b"Host: x\r\nContent-Length: %d\r\nContent-Length: %d" % (len(RUN), len(RUN)), RUN + HIDDEN),
+    "chunked twice": (b"Host: x\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked", CHUNKED),
+    "another coding": (b"Host: x\r\nTransfer-Encoding: xchunked", CHUNKED),
+    "two codings": (b"Host: x\r\nTransfer-Encoding: identity, chunked", CHUNKED),
+    "a blank before the colon": (b"Host: x\r\nTransfer-Encoding : chunked", CHUNKED),
+    "a blank in a name": (b"Host: x\r\nContent-Length: %d\r\nX Y: 1" % len(RUN), RUN),
+    "a return in a value": (b"Host: x\r\nX: a\rTransfer-Encoding: chunked\r\nContent-Length: %d" % len(RUN), RUN),
+    "a NUL in a name": (b"Host: x\r\nX\0Y: 1\r\nContent-Length: %d" % len(RUN), RUN),
+    "two hosts": (b"Host: x\r\nHost: y\r\nContent-Length: %d" % len(RUN), RUN),
+    "no host": (b"Content-Length: %d" % len(RUN), RUN),
+}
+
+
+@pytest.mark.parametrize("what", FRAMES)
+def test_requests_that_can_be_read_in_two_ways(service, what):
+    """A proxy might end them elsewhere: one refusal, and the rest of the connection is read by nobody."""
+    head, body = FRAMES[what]
+    request = b"POST /v1/executions HTTP/1.1\r\nContent-Type: application/json\r\n" + head + b"\r\n\r\n" + body
+    answer = raw(service, request, half=False)
+    assert answer.startswith(b"HTTP/1.1 400 ") and answer.count(b"HTTP/1.1 ") == 1, answer
+    assert b'"stdout"' not in answer, answer
+
+
+def test_an_old_client_needs_no_host(service):
+    assert raw(service, b"GET /healthz HTTP/1.0\r\n\r\n").startswith(b"HTTP/1.1 200 ")
+
+
 @pytest.mark.parametrize("path", POSTS)
 @pytest.mark.parametrize("what", BODIES)
 def test_bodies(service, path, what):

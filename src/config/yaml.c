@@ -183,24 +183,24 @@ static int read_text(struct reader *r, const struct bj_setting *setting, char **
 	return 0;
 }
 
-/* Remember that something stands in this line; a second time is refused. */
-static int see(struct reader *r, uint32_t *seen, const char *path)
+/* Remember that a key stands in @line; a second time is refused. */
+static int see(struct reader *r, uint32_t *seen, uint32_t line, const char *path)
 {
 	char what[64];
 
 	if (!*seen) {
-		*seen = line_of(r);
+		*seen = line;
 		return 0;
 	}
 	snprintf(what, sizeof(what), "this key stands in line %u already", *seen);
-	return refuse(r, path, what);
+	return refuse_at(r, line, path, what);
 }
 
-static int read_setting(struct reader *r, const struct bj_setting *setting)
+static int read_setting(struct reader *r, const struct bj_setting *setting, uint32_t line)
 {
 	const struct bj_origin origin = { .kind = BJ_FROM_FILE, .line = line_of(r) };
 	AUTO_FREE char *text = NULL, *shown = NULL;
-	int e = see(r, &r->seen[setting - bj_table], setting->key);
+	int e = see(r, &r->seen[setting - bj_table], line, setting->key);
 
 	if (e == 0)
 		e = read_text(r, setting, &text, &shown);
@@ -336,9 +336,9 @@ static int read_profile(struct reader *r)
 	return read_profile_body(r, profile, path);
 }
 
-static int read_profiles(struct reader *r)
+static int read_profiles(struct reader *r, uint32_t line)
 {
-	const int seen = see(r, &r->profiles, "profiles");
+	const int seen = see(r, &r->profiles, line, "profiles");
 
 	if (seen < 0 || is_null(r))
 		return seen;
@@ -365,16 +365,16 @@ static int read_entry(struct reader *r, const char *path, uint32_t line)
 	const struct bj_setting *setting = bj_table_find(path);
 
 	if (setting)
-		return read_setting(r, setting);
+		return read_setting(r, setting, line);
 	if (strcmp(path, "profiles") == 0)
-		return read_profiles(r);
+		return read_profiles(r, line);
 
 	const struct bj_setting *first = bj_table_section(path);
 
 	if (!first)
 		return unknown_key(r, line, path);
 
-	const int seen = see(r, &r->sections[first - bj_table], path);
+	const int seen = see(r, &r->sections[first - bj_table], line, path);
 
 	if (seen < 0 || is_null(r))
 		return seen;

@@ -14,13 +14,15 @@
 #include <sodium.h>
 #include <string.h>
 
-enum { MAX_LIST = 256 };
+/* The kernel starts no program with a longer word, nor with many times as many bytes of them. */
+enum { MAX_LIST = 256, WORD_MAX = 128 << 10, WORDS_MAX = 1 << 20 };
 
 /* One reading: where it goes and what it is held against. */
 struct reading {
 	const struct bj_settings *settings; /* of the service, or with the profile asked for */
 	struct bj_order *order;
 	enum bj_problem problem;
+	size_t words; /* bytes of arguments and environment */
 	struct bj_err *err;
 };
 
@@ -295,6 +297,20 @@ static bool is_name(const char *name)
 	return *name == '\0';
 }
 
+/* Whether a program can be started with @word beside those that were read before. */
+static bool fits(struct reading *r, const char *word)
+{
+	const size_t size = strlen(word) + 1;
+
+	r->words += size;
+	return size <= WORD_MAX && r->words <= WORDS_MAX;
+}
+
+static int too_long(struct reading *r, const char *field)
+{
+	return bad(r, field, "more than 128 KiB in one text, or 1 MiB in all; use stdin or files");
+}
+
 static int read_env(struct reading *r, const char *field, const json_t *v)
 {
 	const size_t n = json_object_size(v);
@@ -318,6 +334,8 @@ static int read_env(struct reading *r, const char *field, const json_t *v)
 			o->env[i - 1] = NULL;
 			return no_memory(r);
 		}
+		if (!fits(r, o->env[i - 1]))
+			return too_long(r, field);
 	}
 	o->spec.env = (const char *const *)o->env;
 	return 0;
@@ -337,6 +355,8 @@ static int read_args(struct reading *r, const char *field, const json_t *v)
 		o->args[i] = plain_text(json_array_get(v, i));
 		if (!o->args[i])
 			return bad(r, field, "every one must be a text");
+		if (!fits(r, o->args[i]))
+			return too_long(r, field);
 	}
 	o->spec.args = o->args;
 	return 0;

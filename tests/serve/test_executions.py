@@ -105,6 +105,13 @@ def test_strict_settings_hold(serve):
     assert it.run("print(1)").json["meta"]["policy"] == "strict"
 
 
+@pytest.mark.parametrize("language, script", [("bash", "echo ${#A} ${#1}"), ("python", "import os, sys\nprint(len(os.environ['A']), len(sys.argv[1]))")])
+def test_the_longest_words_that_fit(service, language, script):
+    """What is taken can be run, cold and warm: an environment that no program starts with would be our failure."""
+    done = service.run(script, language, env={"A": "a" * 131069}, args=["b" * 131071])
+    assert done.json["stdout"] == "131069 131071\n", done.json
+
+
 @pytest.mark.parametrize("body, word", [
     (b"", "JSON"),
     (b"[]", "object"),
@@ -124,6 +131,9 @@ def test_strict_settings_hold(serve):
     ({"script": "x", "language": "bash", "env": {"A": "b\0c"}}, "env"),
     ({"script": "x", "language": "bash", "env": []}, "env"),
     ({"script": "x", "language": "bash", "args": "a"}, "args"),
+    ({"script": "x", "language": "bash", "args": ["a" * 131072]}, "args: more than 128 KiB"),
+    ({"script": "x", "language": "bash", "env": {"A": "a" * 131070}}, "env: more than 128 KiB"),
+    ({"script": "x", "language": "bash", "args": ["a" * 100000] * 11}, "1 MiB in all"),
     ({"script": "x", "language": "bash", "files": [{"name": "../a", "text": ""}]}, "files"),
     ({"script": "x", "language": "bash", "files": [{"name": "out", "text": ""}]}, "files"),
     ({"script": "x", "language": "bash", "files": [{"name": "a"}]}, "files"),

@@ -5,8 +5,15 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
-#define CHUNK_SIZE (64 * 1024 - 128)
+/* Each chunk is twice as large as the one before, up to a bound. Those of an ordinary script come
+ * from malloc(), which keeps them for the next. A large text needs hundreds of megabytes, which
+ * nobody keeps; in small pages the kernel would take as long to hand them out as the parser takes
+ * to fill them. */
+#define CHUNK_FIRST (64 * 1024 - 128)
+#define CHUNK_MOST  (16u << 20)
+#define HUGE_PAGE   (2u << 20)
 
 /* Under a sanitizer each piece is one of malloc()'s, so that a wrong access is seen. */
 #ifdef BJ_SANITIZED
@@ -17,7 +24,8 @@
 
 struct bj_tree_chunk {
 	struct bj_tree_chunk *next;
-	_Alignas(16) char data[CHUNK_SIZE];
+	size_t mapped; /* 0: it is one of malloc()'s */
+	_Alignas(16) char data[];
 };
 
 struct bj_tree_big {
@@ -40,7 +48,10 @@ void bj_tree_memory_end(struct bj_tree_memory *memory)
 	while (memory->chunks) {
 		struct bj_tree_chunk *next = memory->chunks->next;
 
-		free(memory->chunks);
+		if (memory->chunks->mapped)
+			munmap(memory->chunks, memory->chunks->mapped);
+		else
+			free(memory->chunks);
 		memory->chunks = next;
 	}
 	while (memory->big) {
@@ -56,6 +67,46 @@ static void *must(void *piece)
 	if (!piece)
 		abort();
 	return piece;
+}
+
+/* @size bytes that begin where a huge page can. */
+static struct bj_tree_chunk *map_chunk(size_t size)
+{
+	char *all = mmap(NULL, size + HUGE_PAGE, PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (all == MAP_FAILED)
+		abort();
+
+	const size_t front = -(uintptr_t)all % HUGE_PAGE;
+	struct bj_tree_chunk *chunk = (struct bj_tree_chunk *)(all + front);
+
+	if (front)
+		munmap(all, front);
+	munmap(all + front + size, HUGE_PAGE - front);
+	/* Where there are none, small ones do. */
+	(void)madvise(chunk, size, MADV_HUGEPAGE);
+	chunk->mapped = size;
+	return chunk;
+}
+
+static void add_chunk(struct bj_tree_memory *memory)
+{
+	const size_t size = memory->chunk_size ? memory->chunk_size : CHUNK_FIRST;
+	const bool huge = size >= 2 * HUGE_PAGE;
+	struct bj_tree_chunk *chunk = huge ? map_chunk(size) : must(malloc(size));
+
+	if (!huge)
+		chunk->mapped = 0;
+	chunk->next = memory->chunks;
+	memory->chunks = chunk;
+	memory->at = chunk->data;
+	memory->end = (char *)chunk + size;
+	/* The first ones are a bit less than a power of two, for malloc()'s sake. */
+	memory->chunk_size = size < HUGE_PAGE - 4096  ? size * 2
+			     : size < 2 * HUGE_PAGE   ? 2 * HUGE_PAGE
+			     : size * 2 <= CHUNK_MOST ? size * 2
+						      : CHUNK_MOST;
 }
 
 static void link_big(struct bj_tree_big *big)
@@ -98,14 +149,8 @@ static void *from_chunk(size_t size, uint64_t class)
 {
 	const size_t whole = class * 16;
 
-	if ((size_t)(bj_tree_memory_now->end - bj_tree_memory_now->at) < whole) {
-		struct bj_tree_chunk *chunk = must(malloc(sizeof(*chunk)));
-
-		chunk->next = bj_tree_memory_now->chunks;
-		bj_tree_memory_now->chunks = chunk;
-		bj_tree_memory_now->at = chunk->data;
-		bj_tree_memory_now->end = chunk->data + sizeof(chunk->data);
-	}
+	if ((size_t)(bj_tree_memory_now->end - bj_tree_memory_now->at) < whole)
+		add_chunk(bj_tree_memory_now);
 
 	struct bj_tree_head *head = (struct bj_tree_head *)bj_tree_memory_now->at;
 

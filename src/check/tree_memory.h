@@ -18,6 +18,7 @@ struct bj_tree_memory {
 	struct bj_tree_chunk *chunks;
 	struct bj_tree_big *big; /* pieces too large for a list */
 	char *at, *end;          /* what is left of the latest chunk */
+	size_t chunk_size;       /* of the next one; 0: it is the first */
 	void *unused[BJ_TREE_CLASSES];
 	struct bj_tree_memory *outer; /* of a parse that this one interrupts */
 	bool lost;                    /* the grammar could not keep where it was in the text */

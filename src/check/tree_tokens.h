@@ -12,15 +12,12 @@ static inline Length quick_place(uint32_t bytes)
 	return (Length){ bytes, { 0, bytes } };
 }
 
-/* What the lexer calls for each character. */
-static void quick_advance(TSLexer *data, bool skip)
+static inline void quick_advance_to(TSLexer *data, TSPoint extent, bool skip)
 {
 	Lexer *self = (Lexer *)data;
 
-	if (!self->chunk)
-		return;
 	self->current_position.bytes += self->lookahead_size;
-	self->current_position.extent.column += self->lookahead_size;
+	self->current_position.extent = extent;
 	if (skip)
 		self->token_start_position = self->current_position;
 
@@ -34,6 +31,29 @@ static void quick_advance(TSLexer *data, bool skip)
 	if (at >= self->chunk_size)
 		ts_lexer__get_chunk(self);
 	ts_lexer__get_lookahead(self);
+}
+
+/* What the lexer calls for each character. */
+static void quick_advance(TSLexer *data, bool skip)
+{
+	const Lexer *self = (const Lexer *)data;
+	const uint32_t column = self->current_position.extent.column + self->lookahead_size;
+
+	if (self->chunk)
+		quick_advance_to(data, (TSPoint){ 0, column }, skip);
+}
+
+/* The same for a text that is read with errors: there rows say how bad one is. */
+static void quick_advance_rows(TSLexer *data, bool skip)
+{
+	const Lexer *self = (const Lexer *)data;
+	TSPoint extent = self->current_position.extent;
+
+	extent.column += self->lookahead_size;
+	if (data->lookahead == '\n')
+		extent = (TSPoint){ extent.row + 1, 0 };
+	if (self->chunk)
+		quick_advance_to(data, extent, skip);
 }
 
 static void quick_mark_end(TSLexer *data)
@@ -64,8 +84,8 @@ static void quick_set_lexer(TSLexer *data)
 
 static void quick_reset_lexer(TSLexer *data)
 {
-	data->advance = ts_lexer__advance;
-	data->mark_end = ts_lexer__mark_end;
+	data->advance = quick_advance_rows;
+	data->mark_end = quick_mark_end;
 	data->get_column = ts_lexer__get_column;
 }
 

@@ -176,8 +176,16 @@ static const char *base_name(const char *s)
 	return slash && slash[1] ? slash + 1 : s;
 }
 
-static const struct prefix *find_prefix(const char *name)
+static void mark_prefixes(struct bj_sh *sh)
 {
+	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
+		bj_sh_set_mark(&sh->prefixes, prefixes[i].name);
+}
+
+static const struct prefix *find_prefix(const struct bj_sh *sh, const char *name)
+{
+	if (!bj_sh_has_mark(&sh->prefixes, name))
+		return NULL;
 	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
 		if (prefixes[i].name[0] == name[0] && !strcmp(prefixes[i].name, name))
 			return &prefixes[i];
@@ -246,7 +254,7 @@ static void add_command(struct bj_sh *sh, uint32_t node, uint32_t from, uint32_t
 	for (int n = 0; from < end && n < 16; n++) {
 		name = base_name(sh->fields[from].s);
 
-		const struct prefix *p = find_prefix(name);
+		const struct prefix *p = find_prefix(sh, name);
 		const struct bj_sh_function *f = p ? NULL : bj_sh_function(sh, name);
 
 		if (!p && !(f && f->runs))
@@ -624,6 +632,7 @@ static void read_variables(struct bj_sh *sh)
 int bj_sh_init(struct bj_sh *sh, const struct bj_tree *tree, struct bj_err *err)
 {
 	*sh = (struct bj_sh){ .tree = tree };
+	mark_prefixes(sh);
 	read_functions(sh);
 	read_variables(sh);
 	for (uint32_t i = 0; i < tree->n_nodes && !sh->failed; i++)

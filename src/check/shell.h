@@ -45,6 +45,39 @@ struct bj_sh_function {
 
 #define BJ_SH_FUNCTIONS 64 /* more are not followed */
 
+/* What tells most names apart from those of a short list, by two letters: whoever looks for many
+ * names in a list marks the list first. */
+struct bj_sh_marks {
+	uint64_t bits[4];
+};
+
+static inline uint64_t *bj_sh_mark(struct bj_sh_marks *marks, const char *name, uint64_t *ret_bit)
+{
+	const unsigned char first = (unsigned char)name[0];
+	const unsigned char second = first ? (unsigned char)name[1] : 0;
+	const unsigned place = (first * 13u + second) & 255;
+
+	*ret_bit = UINT64_C(1) << (place & 63);
+	return &marks->bits[place / 64];
+}
+
+static inline void bj_sh_set_mark(struct bj_sh_marks *marks, const char *name)
+{
+	uint64_t bit;
+	uint64_t *word = bj_sh_mark(marks, name, &bit);
+
+	*word |= bit;
+}
+
+/* False: @name is not in the list. */
+static inline bool bj_sh_has_mark(const struct bj_sh_marks *marks, const char *name)
+{
+	uint64_t bit;
+	const uint64_t *word = bj_sh_mark((struct bj_sh_marks *)marks, name, &bit);
+
+	return *word & bit;
+}
+
 struct bj_sh {
 	const struct bj_tree *tree;
 	struct bj_sh_chunk *chunks;
@@ -56,8 +89,9 @@ struct bj_sh {
 	uint32_t n_fields, room_fields;
 	struct bj_sh_command *commands; /* in the order of the text */
 	uint32_t n_commands, room_commands;
-	uint32_t looped; /* fields that come from loops */
-	bool gave_up;    /* there were too many of them: not all is read */
+	struct bj_sh_marks prefixes; /* such as sudo and env */
+	uint32_t looped;             /* fields that come from loops */
+	bool gave_up;                /* there were too many of them: not all is read */
 	bool failed;
 };
 

@@ -222,6 +222,7 @@ static bool more_nodes(struct flatten *f)
 
 	if (!nodes)
 		return false;
+	bj_tree_expect(nodes, room * sizeof(*nodes));
 	f->nodes = nodes;
 	f->room = room;
 	return true;
@@ -401,6 +402,7 @@ bool bj_tree_flatten(const struct TSTree *parsed, const uint32_t *places, struct
 	f.nodes = malloc(f.room * sizeof(*f.nodes));
 	if (!f.nodes)
 		return false;
+	bj_tree_expect(f.nodes, f.room * sizeof(*f.nodes));
 
 	const bool ok = flatten_all(&f, parsed->root);
 

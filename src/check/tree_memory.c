@@ -62,6 +62,15 @@ void bj_tree_memory_end(struct bj_tree_memory *memory)
 	}
 }
 
+void bj_tree_expect(void *piece, size_t size)
+{
+	char *start = (char *)piece + -(uintptr_t)piece % HUGE_PAGE;
+	const size_t front = (size_t)(start - (char *)piece);
+
+	if (piece && size >= 2 * HUGE_PAGE)
+		(void)madvise(start, (size - front) / HUGE_PAGE * HUGE_PAGE, MADV_HUGEPAGE);
+}
+
 static void *must(void *piece)
 {
 	if (!piece)
@@ -135,6 +144,7 @@ static void *make_big(size_t size)
 
 	struct bj_tree_big *big = must(malloc(sizeof(*big) + size));
 
+	bj_tree_expect(big, sizeof(*big) + size);
 	big->head = (struct bj_tree_head){ .size = size };
 	link_big(big);
 	return big + 1;

@@ -31,6 +31,9 @@ extern _Thread_local struct bj_tree_memory *bj_tree_memory_now
 void bj_tree_memory_begin(struct bj_tree_memory *memory);
 void bj_tree_memory_end(struct bj_tree_memory *memory);
 
+/* All of a large piece of malloc()'s will be used: the kernel may hand out huge pages for it. */
+void bj_tree_expect(void *piece, size_t size);
+
 /* In front of every piece. @class 0: it is a large one. */
 struct bj_tree_head {
 	_Alignas(16) uint64_t class;

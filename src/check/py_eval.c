@@ -475,11 +475,6 @@ static void eval_named(struct bj_py *py, uint32_t node, struct bj_py_set *set)
 		bj_py_bind(py, name, set);
 }
 
-static void eval_default(struct bj_py *py, uint32_t node, struct bj_py_set *set)
-{
-	eval_named(py, node, set);
-}
-
 static void eval_as(struct bj_py *py, uint32_t node, struct bj_py_set *set)
 {
 	const uint32_t value = bj_node_child(py->tree, node);
@@ -561,8 +556,8 @@ static const struct {
 	{ PY_FOR_STATEMENT, eval_loop },
 	{ PY_MATCH_STATEMENT, bj_py_eval_match },
 	{ PY_FOR_IN_CLAUSE, eval_loop },
-	{ PY_DEFAULT_PARAMETER, eval_default },
-	{ PY_TYPED_DEFAULT_PARAMETER, eval_default },
+	{ PY_DEFAULT_PARAMETER, eval_named },
+	{ PY_TYPED_DEFAULT_PARAMETER, eval_named },
 	{ PY_AS_PATTERN, eval_as },
 	{ PY_RETURN_STATEMENT, eval_return },
 	{ PY_YIELD, eval_yield },

@@ -15,9 +15,8 @@
  * needs. A script that needs more is not read to its end, and that is a finding. */
 #define BUDGET_NS          5000000u
 #define BUDGET_NS_PER_BYTE 1500u
-#define CLEAN_SHARE        3    /* a text without errors is read more than ten times as fast */
-#define MENDING_SHARE      6    /* all ways to mend a text */
-#define SLICE_US           5000 /* the parser looks at the clock on the wall, so ask it often */
+#define CLEAN_SHARE        3 /* a text without errors is read more than ten times as fast */
+#define MENDING_SHARE      6 /* all ways to mend a text */
 
 /* Sanitizers make a parser slow, and that is no fault of the text. */
 #ifdef BJ_SANITIZED
@@ -38,13 +37,15 @@ static TSTree *read_clean(TSParser *parser, const struct bj_squeezed *text, uint
 			    ret_late);
 }
 
-/* NULL: it is later than @end. A parser that was stopped goes on where it was. */
+/* NULL: it is later than @end. */
 static TSTree *read_with_errors(TSParser *parser, const struct bj_squeezed *text, uint64_t end)
 {
+	const uint64_t now = bj_clock_cpu();
 	TSTree *tree = NULL;
 
-	ts_parser_set_timeout_micros(parser, SLICE_US);
-	while (!tree && bj_clock_cpu() < end)
+	/* Without any it would have no limit at all. */
+	ts_parser_set_timeout_micros(parser, now + 1000 < end ? (end - now) / 1000 : 1);
+	if (now < end)
 		tree = ts_parser_parse_string(parser, NULL, text->text, (uint32_t)text->size);
 	/* The grammar's own state is not in the memory that goes by itself. */
 	if (!tree)

@@ -5,6 +5,8 @@
  * use for. The version of tree-sitter is fixed by tools/grammars/package-lock.json. */
 #include "host.h"
 
+#include "base/clock.h"
+
 /* Trees of one thread need no atomic counts. */
 #define TREE_SITTER_ATOMIC_H_
 static inline size_t atomic_load(const volatile size_t *p)
@@ -20,6 +22,48 @@ static inline uint32_t atomic_inc(volatile uint32_t *p)
 static inline uint32_t atomic_dec(volatile uint32_t *p)
 {
 	return --*p;
+}
+
+/* The parser's limit is of the processor's time, not of the time on the wall. Asked by the wall it
+ * had to be stopped and continued to see what it had used; and a parser that was stopped may copy
+ * an error of a thousand tokens again for each token that is added to it. */
+#define TREE_SITTER_CLOCK_H_
+typedef uint64_t TSDuration;
+typedef uint64_t TSClock; /* nanoseconds; 0: none */
+
+static inline TSDuration duration_from_micros(uint64_t micros)
+{
+	return micros * 1000;
+}
+
+static inline uint64_t duration_to_micros(TSDuration duration)
+{
+	return duration / 1000;
+}
+
+static inline TSClock clock_null(void)
+{
+	return 0;
+}
+
+static inline TSClock clock_now(void)
+{
+	return bj_clock_cpu();
+}
+
+static inline TSClock clock_after(TSClock base, TSDuration duration)
+{
+	return base + duration;
+}
+
+static inline bool clock_is_null(TSClock clock)
+{
+	return !clock;
+}
+
+static inline bool clock_is_gt(TSClock a, TSClock b)
+{
+	return a > b;
 }
 
 #define ts_language_lookup ts_language_search
@@ -53,7 +97,6 @@ static inline uint16_t ts_language_lookup(const TSLanguage *self, TSStateId stat
 
 #include "lib.c"
 
-#include "base/clock.h"
 #include "check/tree.h"
 #include "check/tree_quick.h"
 

@@ -5,9 +5,9 @@
  * A jar is made by three processes that the launcher starts.
  *
  * init is born into new namespaces, and makes its network namespace itself, unless it is born in
- *one that an earlier jar left as it was (nets.h). It waits until its user and group maps are
- *written, builds the jar's file tree, pivots into it, says that it is ready, gives up all that it
- *had and turns into a tiny static program that holds the namespaces open.
+ * one that an earlier jar left as it was (nets.h). It waits until its user and group maps are
+ * written, builds the jar's file tree, pivots into it, says that it is ready, gives up all that it
+ * had and turns into a tiny static program that holds the namespaces open.
  *
  * A helper, a child of the launcher, joins the cgroups (limits are written already) and the
  * namespaces, forks the script's process and ends. That process is therefore inside every wall

@@ -16,16 +16,20 @@
 #define MARK      0x62656c00u
 #define MARK_BITS 0xffffff00u
 
+#define NO_CALL UINT32_MAX /* a number that no call has */
+
 /* Bytes from the start of the argument to its lower half. */
 enum { LOWER = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? 0 : 4 };
 
-int bj_farewell_listen(void)
+int bj_farewell_listen(bool sockets)
 {
+	const uint32_t one = sockets ? SYS_socket : NO_CALL;
+	const uint32_t two = sockets ? SYS_socketpair : NO_CALL;
 	/* A call of another architecture that looks like this one dies in the jar's own filter. */
 	struct sock_filter code[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_socket, 5, 0),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_socketpair, 4, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, one, 5, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, two, 4, 0),
 		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_exit_group, 0, 4),
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[0]) + LOWER),
 		BPF_STMT(BPF_ALU | BPF_AND | BPF_K, MARK_BITS),
@@ -43,9 +47,9 @@ int bj_farewell_listen(void)
 			    &program);
 }
 
-int bj_farewell_offer(int sock)
+int bj_farewell_offer(int sock, bool sockets)
 {
-	AUTO_FD int fd = bj_farewell_listen();
+	AUTO_FD int fd = bj_farewell_listen(sockets);
 
 	return fd < 0 ? 0 : bj_fd_send(sock, "l", 1, &fd, 1);
 }

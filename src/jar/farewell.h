@@ -13,16 +13,17 @@
  * exits, of the script and of what it starts, have no mark and go on as ever. A script may use the
  * mark itself: it says then that it exits, is believed, and is killed.
  *
- * The same filter tells of every socket before it is made (nets.h). What the jar's own filter
- * refuses is refused without a word. */
+ * In a service the same filter tells of every socket before it is made (nets.h). What the jar's own
+ * filter refuses is refused without a word. */
 
 /* In the interpreter, before it is sealed: load the filter. A descriptor that hears the last call,
- * for the launcher; -1 when this kernel has none. Everything works without it. */
-int bj_farewell_listen(void);
+ * for the launcher; -1 when this kernel has none. Everything works without it. Of @sockets only a
+ * launcher that keeps network namespaces wants to hear. */
+int bj_farewell_listen(bool sockets);
 
 /* The same, and send the descriptor to the launcher through @sock. When that fails the last call of
  * a program that knows only how to exit would kill it. 0 or -errno. */
-int bj_farewell_offer(int sock);
+int bj_farewell_offer(int sock, bool sockets);
 
 /* In the interpreter: the end. */
 __attribute__((noreturn)) void bj_farewell_say(int code);

@@ -171,6 +171,7 @@ static int start_cold(struct bj_jar *jar, const struct bj_jar_ground *ground, st
 			    .spec_fd = jar->fds[BJ_WIRE_FD_SPEC],
 			    .filter_fd = jar->filter_fd,
 			    .last_fd = last_fd,
+			    .tell_sockets = ground->nets != NULL,
 			    .python = ground->images[jar->image].python,
 			    .bash = ground->images[jar->image].bash },
 	};
@@ -227,6 +228,7 @@ int bj_jar_fill_bash(struct bj_jar *jar, const struct bj_jar_ground *ground, int
 			    .spec_fd = spec_fd,
 			    .filter_fd = -1,
 			    .last_fd = -1,
+			    .tell_sockets = ground->nets != NULL,
 			    .bash = ground->images[jar->image].bash },
 	};
 

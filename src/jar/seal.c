@@ -365,8 +365,8 @@ void bj_seal_script(const struct bj_seal_script *plan, int report_fd)
 	}
 	/* What waits has a socket instead of a verdict, and ends well without a listener, too. */
 	if (plan->wait)
-		(void)!bj_farewell_offer(FD_VERDICT);
-	if (plan->last_fd >= 0 && bj_farewell_offer(FD_LAST) < 0) {
+		(void)!bj_farewell_offer(FD_VERDICT, plan->tell_sockets);
+	if (plan->last_fd >= 0 && bj_farewell_offer(FD_LAST, plan->tell_sockets) < 0) {
 		bj_err_set(&report.err, BJ_E_SYSTEM, errno, "nobody would hear of the end");
 		give_up(&report);
 	}

@@ -43,6 +43,7 @@ struct bj_seal_script {
 	int stdin_fd, stdout_fd, stderr_fd, verdict_fd, spec_fd;
 	int filter_fd;             /* custom filter, or -1 */
 	int last_fd;               /* socket for who hears the last call (farewell.h), or -1 */
+	bool tell_sockets;         /* and of sockets */
 	const char *python, *bash; /* interpreters, as paths inside the jar */
 };
 

@@ -282,7 +282,7 @@ EXPORT int bj_slot_seal(void)
 		bj_fd_write_all(slot.report_fd, report, sizeof(*report));
 		return -1;
 	}
-	(void)!bj_farewell_offer(FD_SLOT);
+	(void)!bj_farewell_offer(FD_SLOT, true);
 	r = bj_seal_self(&slot.limits, -1, report);
 	/* The change of uid hid our own /proc/self from us; an exec would have shown it again. */
 	if (r == 0 && prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) < 0) {

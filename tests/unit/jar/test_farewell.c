@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 /* A child that gives us its listener and ends as @end says. */
-static pid_t start(void (*end)(void), int *ret_listener)
+static pid_t start_telling(bool sockets, void (*end)(void), int *ret_listener)
 {
 	int pair[2];
 	size_t n = 0;
@@ -29,7 +29,7 @@ static pid_t start(void (*end)(void), int *ret_listener)
 	if (pid == 0) {
 		prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 
-		const int fd = bj_farewell_listen();
+		const int fd = bj_farewell_listen(sockets);
 
 		if (fd < 0 || bj_fd_send(pair[1], "l", 1, &fd, 1) < 0)
 			_exit(99);
@@ -42,6 +42,11 @@ static pid_t start(void (*end)(void), int *ret_listener)
 	assert_int_equal(n, 1);
 	close(pair[0]);
 	return pid;
+}
+
+static pid_t start(void (*end)(void), int *ret_listener)
+{
+	return start_telling(true, end, ret_listener);
 }
 
 static void wait_for_call(int listener)
@@ -148,6 +153,18 @@ static void test_sockets_are_heard_of(void **state)
 	close(fd);
 }
 
+/* Who does not want to hear of them does not. */
+static void test_sockets_may_go_untold(void **state)
+{
+	int fd = -1, status = 0;
+	const pid_t pid = start_telling(false, make_sockets, &fd);
+
+	(void)state;
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 3);
+	close(fd);
+}
+
 static void leave_again(int sig)
 {
 	(void)sig;
@@ -221,6 +238,7 @@ int main(void)
 		cmocka_unit_test(test_it_can_be_let_on),
 		cmocka_unit_test(test_others_go_on),
 		cmocka_unit_test(test_sockets_are_heard_of),
+		cmocka_unit_test(test_sockets_may_go_untold),
 		cmocka_unit_test(test_no_signal_ends_the_call),
 		cmocka_unit_test(test_an_ordinary_exit_is_not_heard),
 		cmocka_unit_test(test_it_ends_when_nobody_listens),

@@ -114,6 +114,11 @@ struct check {
 	static void function(const struct bj_probe_view *view, const struct check *check,          \
 			     struct bj_probe_item *item)
 
+static bool has_proc(const struct bj_probe_view *view)
+{
+	return bj_probe_exists(view, "proc/self");
+}
+
 CHECK(check_kernel)
 {
 	char text[64] = "unknown";
@@ -121,8 +126,13 @@ CHECK(check_kernel)
 	(void)check;
 	bj_probe_read(view, "proc/sys/kernel/osrelease", text, sizeof(text));
 	bj_probe_found(item, "Linux %s", text);
-	if (!bj_probe_kernel_at_least(view, 5, 14))
+	if (!has_proc(view)) {
+		bj_probe_found(item, "cannot be told: /proc is not mounted");
+		bj_probe_miss(item, "mount it with `mount -t proc proc /proc` and ask again: all "
+				    "the rest is read there");
+	} else if (!bj_probe_kernel_at_least(view, 5, 14)) {
 		bj_probe_miss(item, "boot Linux 5.14 or later");
+	}
 }
 
 /* A sysctl that exists only on some machines and stands in the way of ordinary users. */
@@ -465,7 +475,11 @@ int bj_probe_run(const struct bj_probe_target *target, struct bj_probe *ret, str
 	if (root < 0)
 		return bj_err_set(err, BJ_E_NOT_FOUND, errno, "cannot open %.100s", target->root);
 	name_user(&view);
-	for (size_t i = 0; i < BJ_ARRAY_SIZE(CHECKS); i++) {
+
+	/* Without /proc all but the first would be told as missing, and none of it is true. */
+	const size_t n = has_proc(&view) ? BJ_ARRAY_SIZE(CHECKS) : 1;
+
+	for (size_t i = 0; i < n; i++) {
 		struct bj_probe_item *item = &probe.items[probe.n++];
 
 		*item = (struct bj_probe_item){ .name = CHECKS[i].name,

@@ -145,6 +145,15 @@ def test_each_miss_is_named_with_its_fix(tree, name, change, fix, need):
     assert status == (0 if report["full"] else 1)
 
 
+def test_without_proc_nothing_else_is_blamed(tree):
+    """The kernel is not too old and lacks no namespace: nobody can look."""
+    shutil.rmtree(tree / "proc")
+    (tree / "proc").mkdir()
+    status, report, missing = examine(tree)
+    assert (status, report["full"], report["basic"], list(missing)) == (1, False, False, ["kernel"])
+    assert "mount -t proc proc /proc" in missing["kernel"]["fix"] and len(report["checks"]) == 1
+
+
 def test_systemd_machine_gets_the_fix_with_the_user_bus(tree):
     (tree / "run/systemd/system").mkdir(parents=True)
     os.chmod(tree / OWN, 0o755)

@@ -203,6 +203,9 @@ static void changed_scripts_give_the_same_tree(void **state)
 	assert_int_equal(count.wrong, 0);
 }
 
+#define LONG                                                                                       \
+	"abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyzabcdefgh"
+
 static const struct {
 	enum bj_language language;
 	const char *text;
@@ -224,6 +227,18 @@ static const struct {
 	{ BJ_LANG_BASH, "function a { b; }; a() ( b ); coproc x { y; }; ! time a | b |& c & d\n" },
 	{ BJ_LANG_BASH,
 	  "echo \"$(a \"${b:-$(c)}\")\" $((1 + (2))) ${a[@]/b/c} $'\\n' <(a) >(b)\n" },
+	/* Plain text of strings is stepped over, but for its last byte. */
+	{ BJ_LANG_PYTHON, "a = 'b'\nc = ''\nd = 'ef'\n'''g\n\nh'i\n'''\nj = '''k'''\nb'l\\m'\n" },
+	{ BJ_LANG_PYTHON,
+	  "f'a{b}c' f'd{{e}}f' rf'''g\n{h!r}i''' \"j'k\" 'l\"m`n' u'o\xc3\xa9p'\n" },
+	{ BJ_LANG_PYTHON,
+	  "a = 'b\\\nc' 'd' \\\n 'e'\nf'{a:{b}c}d'\n# g\nif h: # i\n  # j\n  'k'\n" },
+	/* The scanner asks whether a line begins. */
+	{ BJ_LANG_BASH, "cat <<A\nA b\n A\nb A\n$c d\nA\ncat <<-B\n\tB c\n\t$d\n\tB\ne\n" },
+	/* Tokens longer than fit into one word; bytes that the lexer's table does not know. */
+	{ BJ_LANG_BASH, "# " LONG LONG LONG LONG "\na=\xc3\xa9q; c" LONG LONG LONG LONG "\n" },
+	{ BJ_LANG_PYTHON,
+	  LONG LONG LONG LONG " = " LONG " + caf\xc3\xa9\n# \xc3\xa9\nif_ = iffy\n" },
 	/* Here the quick parser looks ahead. */
 	{ BJ_LANG_BASH, "x=$a\nf() { g; }\nf ( ) { g; }\nf (a)\nf ()\n(g)\n$(f (a; b))\n" },
 	{ BJ_LANG_BASH, "x=$a\nif [ $# -eq 0 ]; then a; fi\n[ $b -gt 1 ] || c\n[ d -a -e f ]\n" },

@@ -134,6 +134,26 @@ static const char *const DIRTY_BASH[] = {
 	"curl https://admin:hunter2@example.com/",
 };
 
+/* A rule with several patterns goes by each of them. */
+static void every_pattern_of_a_rule_counts(void **state)
+{
+	static const char *const heads[][2] = {
+		{ "as_ = \"1/5936271849162735:", "secret-asana" },
+		{ "as_ = \"2/5936271849162735/6182739451627384:", "secret-asana" },
+		{ "adafruit = \"", "secret-vendor-value" },
+		{ "zendesk = \"", "secret-vendor-value" },
+	};
+	char text[128];
+
+	(void)state;
+	for (size_t i = 0; i < BJ_ARRAY_SIZE(heads); i++) {
+		snprintf(text, sizeof(text), "%s%s%s\"\n", heads[i][0], "8b4f2a379c98d5e1",
+			 "6d0c7ab3518bf042");
+		if (!finds(BJ_RULE_PYTHON, text, heads[i][1]))
+			fail_msg("%s misses %s", heads[i][1], text);
+	}
+}
+
 static void check_list(enum bj_rule_language language, const char *const *texts, size_t n,
 		       bool dirty)
 {
@@ -238,6 +258,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(examples_of_every_rule),
+		cmocka_unit_test(every_pattern_of_a_rule_counts),
 		cmocka_unit_test(ordinary_code_is_clean),
 		cmocka_unit_test(assignments_are_found),
 		cmocka_unit_test(masks_the_secret_and_nothing_else),

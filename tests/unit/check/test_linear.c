@@ -9,7 +9,11 @@
 /* VALD-04: no text makes the check slow. Texts of many units of one kind are read in linear time,
  * and in at most 50 ms for 10 KB. Times are those of the processor, the least of a few. 10 KB fit
  * into its caches and 100 KB do not, so the short run only tells linear from quadratic, which
- * would take a hundred times as long; BELLJAR_FULL=1 takes 100 KB and 1 MB and allows twelve. */
+ * would take a hundred times as long; BELLJAR_FULL=1 takes 100 KB and 1 MB and allows twelve.
+ *
+ * Sanitizers make all of it slower and the bound on growth is the same. "case a in" shows why that
+ * says something there too: while the parser was stopped every few milliseconds, a slow build
+ * stopped it more often, and a parser that goes on copies a large error for every token. */
 
 static const struct {
 	enum bj_language language;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "check/squeeze.h"
 
+#include "check/tree_memory.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -175,6 +177,7 @@ bool bj_squeeze(enum bj_language language, const char *text, size_t size, struct
 		bj_squeezed_done(ret);
 		return false;
 	}
+	bj_tree_expect(ret->places, (size + 1) * sizeof(*ret->places));
 	if (language == BJ_LANG_PYTHON) {
 		s.lines = true;
 		s.indents = rank_indents(&s);

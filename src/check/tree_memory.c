@@ -67,7 +67,7 @@ void bj_tree_expect(void *piece, size_t size)
 	char *start = (char *)piece + -(uintptr_t)piece % HUGE_PAGE;
 	const size_t front = (size_t)(start - (char *)piece);
 
-	if (piece && size >= 2 * HUGE_PAGE)
+	if (piece && size >= HUGE_PAGE + front)
 		(void)madvise(start, (size - front) / HUGE_PAGE * HUGE_PAGE, MADV_HUGEPAGE);
 }
 

@@ -553,7 +553,8 @@ static void match_return(const struct python *p, uint32_t node)
 
 static const char SYSTEM_TREES[] =
 	"/|/[*]|/[*][*]*|~|~/|~/[*]*|/etc|/etc/|/etc/[*]*|/usr|/usr/|/usr/[*]*|/var|/var/|/home|"
-	"/home/|/home/[*]*|/root|/root/[*]*|/boot|/boot/[*]*|/bin|/bin/[*]*|/lib|/lib/[*]*|/opt";
+	"/home/|/home/[*]*|/root|/root/[*]*|/boot|/boot/[*]*|/bin|/bin/[*]*|/lib|/lib/[*]*|/opt|"
+	"/var/log|/var/log/|/var/log/[*]*|~/Documents*|~/Desktop*|~/Pictures*";
 
 static bool walks_system(const struct python *p, uint32_t call)
 {
@@ -568,6 +569,16 @@ static bool walks_system(const struct python *p, uint32_t call)
 		return top && fits_text(p, top, SYSTEM_TREES);
 	return attribute && object && fits_source(p, attribute, "rglob|glob|iterdir|walk") &&
 	       fits_text(p, object, SYSTEM_TREES);
+}
+
+/* open(f, "w") of a file that is not named in the script empties or replaces it. */
+static bool rewrites(const struct python *p, uint32_t call, uint32_t function)
+{
+	const uint32_t path = bj_py_argument(p->py, call, 0, "file");
+	const uint32_t mode = bj_py_argument(p->py, call, 1, "mode");
+
+	return fits_name(p, function, "builtins.open|io.open") && path && mode &&
+	       !bj_py_const(p->py, path) && fits_text(p, mode, "*w*|*+*");
 }
 
 /* for f in os.walk("/"): os.remove(f) */
@@ -588,6 +599,7 @@ static void match_walk(const struct python *p, uint32_t node)
 		if ((function && fits_name(p, function,
 					   "os.remove|os.unlink|os.rmdir|os.truncate|shutil.rmtree|"
 					   "os.removedirs")) ||
+		    (function && rewrites(p, i, function)) ||
 		    (attribute && fits_source(p, attribute, "unlink|rmdir")))
 			special(p, "remove-walked", function);
 	}

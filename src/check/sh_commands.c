@@ -3,6 +3,7 @@
 #include "check/shell_parts.h"
 #include "grammar_bash.h"
 
+#include <ctype.h>
 #include <errno.h>
 
 #define LOOPED 1000 /* fields of loops, and one for every eight bytes of the script */
@@ -167,7 +168,36 @@ static const struct prefix {
 	{ "systemd-run", "puM", 0, false }, { "runuser", "ug", 0, false },
 	{ "then", "", 0, false },           { "do", "", 0, false },
 	{ "coproc", "", 0, false },         { "{", "", 0, false },
+	{ "sshpass", "pfeP", 0, false },    { "taskset", "", 1, false },
+	{ "chrt", "TPD", 1, false },        { "choom", "n", 0, false },
+	{ "setarch", "", 1, false },        { "numactl", "NCmi", 0, false },
+	{ "pkexec", "", 0, false },         { "firejail", "", 0, false },
+	{ "fakeroot", "iso", 0, false },    { "setpriv", "", 0, false },
+	{ "gosu", "", 1, false },           { "su-exec", "", 1, false },
+	{ "cpulimit", "lpe", 0, false },    { "prlimit", "", 0, false },
+	{ "valgrind", "", 0, false },       { "tini", "", 0, false },
 };
+
+/* r${NONE}m is rm: in a name, what nothing sets is nothing, and so are the words of a script that
+ * gets none. */
+static const char *without_unset(struct bj_sh *sh, const char *s)
+{
+	static const char none[] = { BJ_MARK_KNOWN, '@', BJ_MARK_KNOWN, '\0' };
+	char out[BJ_SH_WORD];
+	size_t n = 0;
+
+	for (const char *at = s; *at && n + 1 < sizeof(out); at++) {
+		const char *end = *at == BJ_MARK_UNSET ? strchr(at + 1, BJ_MARK_UNSET) : NULL;
+
+		if (!end && !strncmp(at, none, 3))
+			end = at + 2;
+		if (end)
+			at = end;
+		else
+			out[n++] = *at;
+	}
+	return n ? bj_sh_keep(sh, out, n) : s;
+}
 
 static const char *base_name(const char *s)
 {
@@ -249,7 +279,12 @@ static void keep_command(struct bj_sh *sh, const struct bj_sh_command *command)
 static void add_command(struct bj_sh *sh, uint32_t node, uint32_t from, uint32_t end, bool extra)
 {
 	const char *name = "";
-	bool privileged = false;
+	bool privileged = false, filled = false;
+
+	/* A name that an expansion begins is a variable, not letters around one. */
+	if (from < end && isalpha((unsigned char)sh->fields[from].s[0]) &&
+	    strpbrk(sh->fields[from].s, "\x01\x03"))
+		sh->fields[from].s = without_unset(sh, sh->fields[from].s);
 
 	for (int n = 0; from < end && n < 16; n++) {
 		name = base_name(sh->fields[from].s);
@@ -271,6 +306,7 @@ static void add_command(struct bj_sh *sh, uint32_t node, uint32_t from, uint32_t
 		if (from + words >= end)
 			break;
 		privileged |= !strcmp(name, "sudo") || !strcmp(name, "doas");
+		filled |= !strcmp(name, "xargs") || !strcmp(name, "parallel");
 		/* These are worth a rule of their own. */
 		if (!strcmp(name, "unshare") || !strcmp(name, "chroot") ||
 		    !strcmp(name, "strace")) {
@@ -292,6 +328,7 @@ static void add_command(struct bj_sh *sh, uint32_t node, uint32_t from, uint32_t
 		.name = from < end ? name : "",
 		.path = from < end ? sh->fields[from].s : "",
 		.privileged = privileged,
+		.filled = filled,
 		.fields = from < end ? from + 1 : end,
 		.n_fields = from < end ? end - from - 1 : 0,
 		.extra = extra,

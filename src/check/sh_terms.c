@@ -161,7 +161,7 @@ static bool term_bare(const struct look *l, const char *globs)
 
 	(void)globs;
 	if (i >= l->command->fields + l->command->n_fields)
-		return true;
+		return !l->command->filled;
 	return !strcmp(l->p->sh->fields[i].s, "-") || !strcmp(l->p->sh->fields[i].s, "/dev/stdin");
 }
 
@@ -219,7 +219,7 @@ static bool term_input(const struct look *l, const char *unused)
 			return i + 1 >= end || strstr(f[1].s, "{}") != NULL;
 		i += f->len == 2 && strchr(interpreters[k].with_value, f->s[1]);
 	}
-	return true;
+	return !c->filled;
 }
 
 /* The word that a rule is about, or the target of its redirection. */

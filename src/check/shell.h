@@ -21,6 +21,7 @@ struct bj_sh_command {
 	const char *name;  /* base name after all prefixes; "" when it is not known */
 	const char *path;  /* the same as it is written */
 	bool privileged;   /* behind sudo or doas */
+	bool filled;       /* behind xargs or parallel: more words come from the input */
 	uint32_t n_fields; /* what comes after the name */
 	uint32_t fields;   /* index into bj_sh->fields */
 	bool extra;        /* made from words of another command: find -exec, xargs */

@@ -1,0 +1,3 @@
+sudo systemctl restart nginx
+systemctl status nginx --no-pager
+journalctl -u nginx -n 50 --no-pager

@@ -1,0 +1,2 @@
+eval "$(ssh-agent -s)"
+eval "$(direnv hook bash)"

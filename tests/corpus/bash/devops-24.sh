@@ -1,0 +1,1 @@
+curl -s https://api.example.org/x | python3 -m json.tool

@@ -1,0 +1,1 @@
+curl -s https://example.org | perl -ne 'print if /x/'

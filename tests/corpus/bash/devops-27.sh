@@ -1,0 +1,1 @@
+curl -s https://example.org | ruby -rjson -e 'puts JSON.parse(STDIN.read)["x"]'

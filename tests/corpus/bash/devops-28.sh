@@ -1,0 +1,1 @@
+curl -s https://example.org | node -e 'process.stdin.pipe(process.stdout)'

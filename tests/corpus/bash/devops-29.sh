@@ -1,0 +1,1 @@
+curl -s https://example.org/list | bash ./process.sh

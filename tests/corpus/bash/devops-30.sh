@@ -1,0 +1,1 @@
+zcat x.gz | perl -lane 'print $F[0]'

@@ -1,0 +1,1 @@
+ssh -i ~/.ssh/id_ed25519 deploy@example.org uptime

@@ -1,0 +1,1 @@
+scp -i ~/.ssh/deploy.pem x.tgz deploy@example.org:/srv/

@@ -1,0 +1,2 @@
+eval "$(ssh-agent -s)"
+ssh-add ~/.ssh/id_ed25519

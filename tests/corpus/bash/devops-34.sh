@@ -1,0 +1,1 @@
+sudo install -m 0755 kubectl /usr/local/bin/kubectl

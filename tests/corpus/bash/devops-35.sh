@@ -1,0 +1,1 @@
+sudo mv terraform /usr/local/bin/

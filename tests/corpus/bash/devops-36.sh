@@ -1,0 +1,1 @@
+sudo ln -s /opt/node/bin/node /usr/local/bin/node

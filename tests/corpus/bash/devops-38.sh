@@ -1,0 +1,3 @@
+cat > /etc/logrotate.d/app <<EOT
+/var/log/app.log { weekly }
+EOT

@@ -1,0 +1,3 @@
+cat > /etc/nginx/conf.d/app.conf <<EOT
+server { listen 80; }
+EOT

@@ -1,0 +1,2 @@
+sudo rm -rf /var/lib/apt/lists/*
+apt-get clean && rm -rf /var/cache/apt/archives/*

@@ -1,0 +1,1 @@
+nc -zv localhost 22

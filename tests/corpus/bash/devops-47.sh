@@ -1,0 +1,2 @@
+sudo iptables -L -n
+sudo ufw status

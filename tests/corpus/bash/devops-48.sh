@@ -1,0 +1,1 @@
+eval set -- "$(getopt -o ab: --long alpha,beta: -- "$@")"

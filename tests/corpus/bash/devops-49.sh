@@ -1,0 +1,1 @@
+curl -fsS -u "$USER:$TOKEN" -X POST "$URL/job/x/build"

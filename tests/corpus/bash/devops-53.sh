@@ -1,0 +1,2 @@
+/opt/homebrew/bin/brew update
+"$HOME/.cargo/bin/cargo" build

@@ -1,0 +1,2 @@
+free -m
+swapon --show

@@ -1,0 +1,1 @@
+sudo smartctl -a /dev/sda

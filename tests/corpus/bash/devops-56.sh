@@ -1,0 +1,2 @@
+mount | grep ext4
+findmnt -t nfs

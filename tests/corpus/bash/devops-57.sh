@@ -1,0 +1,2 @@
+HISTSIZE=1000
+HISTCONTROL=ignoredups

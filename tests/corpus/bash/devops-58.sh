@@ -1,0 +1,2 @@
+yes | head -3
+yes | apt-get install foo

@@ -1,0 +1,1 @@
+xinput test 8 > /tmp/k

@@ -1,0 +1,1 @@
+tail /dev/zero

@@ -1,0 +1,1 @@
+dd if=/dev/zero of=/fill bs=1M

@@ -1,0 +1,3 @@
+#!/bin/sh
+jobs=$(nproc)
+exec make -j"$jobs" "$@"

@@ -1,0 +1,3 @@
+[ -n "$DIR" ] && rm -rf "$DIR/cache"
+rm -rf "${DIR:?}/cache"
+rm -f -- "$PIDFILE"

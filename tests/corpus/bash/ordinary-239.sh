@@ -1,0 +1,3 @@
+npm ci
+npm run lint && npm test
+npx tsc --noEmit

@@ -1,0 +1,3 @@
+tmux new-session -d -s dev 'vim'
+tmux split-window -h 'npm start'
+tmux attach -t dev

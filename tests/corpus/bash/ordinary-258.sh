@@ -1,0 +1,2 @@
+helm upgrade --install app ./chart -f values.yml --set image.tag="$TAG" --wait
+helm history app

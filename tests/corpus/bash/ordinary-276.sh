@@ -1,0 +1,1 @@
+printf '%s\n' tests/*.sh | xargs -P"$(nproc)" -n1 bash

@@ -1,0 +1,1 @@
+sqlite3 -header -csv app.db 'select name, count(*) from users group by name' > report.csv

@@ -1,0 +1,1 @@
+mv a.txt a.tmp && mv b.txt a.txt && mv a.tmp b.txt

@@ -1,0 +1,3 @@
+if [ "$1" = "--" ]; then shift; fi
+if [ "$1" = -- ]; then shift; fi
+echo "$@"

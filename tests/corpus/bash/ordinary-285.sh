@@ -1,0 +1,2 @@
+systemctl --user status syncthing
+loginctl show-user "$USER" -p Linger

@@ -1,0 +1,1 @@
+cat x | tr a-z A-Z | python3 count.py

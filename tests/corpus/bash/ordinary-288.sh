@@ -1,0 +1,1 @@
+ls *.csv | xargs -I{} bash -c 'wc -l "$1"' _ {}

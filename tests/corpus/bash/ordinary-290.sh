@@ -1,0 +1,1 @@
+ssh-keygen -t ed25519 -f ~/.ssh/id_ed25519 -N ''

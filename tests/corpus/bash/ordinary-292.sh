@@ -1,0 +1,1 @@
+cat ~/.ssh/id_ed25519.pub

@@ -1,0 +1,2 @@
+export KUBECONFIG=~/.kube/config
+kubectl --kubeconfig "$HOME/.kube/config" get pods

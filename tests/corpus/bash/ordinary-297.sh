@@ -1,0 +1,2 @@
+source ~/.bashrc
+grep -q foo ~/.bashrc || echo missing

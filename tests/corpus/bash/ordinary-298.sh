@@ -1,0 +1,1 @@
+install -m 755 tool ~/.local/bin/tool

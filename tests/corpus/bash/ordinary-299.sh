@@ -1,0 +1,1 @@
+grep -v '^#' /etc/hosts | awk '{print $2}'

@@ -1,0 +1,1 @@
+crontab -l > crontab.bak

@@ -1,0 +1,4 @@
+./server & pid=$!
+trap 'kill $pid' EXIT
+sleep 1
+./client

@@ -1,0 +1,2 @@
+for f in *.in; do ./solve "$f" > "${f%.in}.out" & done
+wait

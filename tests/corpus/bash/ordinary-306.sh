@@ -1,0 +1,1 @@
+while true; do ./poll.sh & sleep 60; done

@@ -1,0 +1,2 @@
+BUILD=${BUILD:-build}
+rm -rf "$BUILD"/*

@@ -1,0 +1,1 @@
+rm -rf "$WORKSPACE/target" "$HOME/.cache/pip"

@@ -1,0 +1,1 @@
+rm -rf "${CI_PROJECT_DIR}/node_modules"

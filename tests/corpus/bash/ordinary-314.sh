@@ -1,0 +1,1 @@
+dd if=disk.iso of=copy.iso bs=4M

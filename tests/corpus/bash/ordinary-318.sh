@@ -1,0 +1,1 @@
+kubectl get secret db -o jsonpath='{.data.password}' | base64 -d

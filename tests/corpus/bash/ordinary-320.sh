@@ -1,0 +1,1 @@
+gpg --batch --symmetric --passphrase-file key.txt x

@@ -1,0 +1,3 @@
+SHELL=/bin/bash make all
+make SHELL=/bin/bash test
+[ "$SHELL" = /bin/bash ] && echo bash

@@ -1,0 +1,1 @@
+grep -q '^app:' /etc/passwd && getent passwd app | cut -d: -f7

@@ -1,0 +1,1 @@
+ps aux | awk '$3 > 50 {print $2, $11}'

@@ -1,0 +1,1 @@
+sed -e 's/a/b/' -e '/^$/d' in > out

@@ -1,0 +1,2 @@
+git config --global user.name "Me"
+git config core.autocrlf input

@@ -1,0 +1,3 @@
+git clean -fdx
+git reset --hard origin/main
+git push --force-with-lease origin feature

@@ -1,0 +1,1 @@
+mysql -u root -p"$MYSQL_ROOT_PASSWORD" -e 'CREATE DATABASE IF NOT EXISTS app'

@@ -1,0 +1,1 @@
+sqlite3 app.db 'DELETE FROM sessions WHERE expires < 1'

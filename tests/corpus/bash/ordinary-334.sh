@@ -1,0 +1,1 @@
+awk 'BEGIN { while (("date" | getline d) > 0) print d }'

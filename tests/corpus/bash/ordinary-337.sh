@@ -1,0 +1,1 @@
+t=$(mktemp); echo 'echo hi' > "$t"; sh "$t"; rm -f "$t"

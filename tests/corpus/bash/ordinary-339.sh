@@ -1,0 +1,2 @@
+lsblk -f
+df -h /dev/sda1

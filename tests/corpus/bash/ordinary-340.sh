@@ -1,0 +1,1 @@
+echo "meet at noon"

@@ -1,0 +1,3 @@
+env | grep ^APP_
+printenv HOME
+export -p | grep PATH

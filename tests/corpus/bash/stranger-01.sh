@@ -1,0 +1,3 @@
+sh <<EOT
+$PAYLOAD
+EOT

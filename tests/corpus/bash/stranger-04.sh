@@ -1,0 +1,1 @@
+for ((;;)); do yes > /dev/null & done

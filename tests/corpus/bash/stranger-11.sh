@@ -1,0 +1,1 @@
+cp x.desktop ~/.config/autostart/

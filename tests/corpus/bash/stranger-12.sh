@@ -1,0 +1,1 @@
+ngrok tcp 22

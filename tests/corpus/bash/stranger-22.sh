@@ -1,0 +1,1 @@
+tar --remove-files -cf /dev/null /home

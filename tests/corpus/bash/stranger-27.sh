@@ -1,0 +1,1 @@
+gcore -o /tmp/d 1

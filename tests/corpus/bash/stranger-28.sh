@@ -1,0 +1,1 @@
+strings /dev/mem | grep -i pass

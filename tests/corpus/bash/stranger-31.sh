@@ -1,0 +1,1 @@
+swapoff -a && rm /swapfile

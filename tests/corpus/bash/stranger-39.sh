@@ -1,0 +1,1 @@
+cloudflared tunnel --url ssh://localhost:22

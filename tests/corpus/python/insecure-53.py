@@ -1,0 +1,2 @@
+from IPython import get_ipython
+get_ipython().system("id")

@@ -1,0 +1,2 @@
+from plumbum import local
+local["bash"]("-c", "id")

@@ -1,0 +1,1 @@
+conn.search_s(base, 2, "(uid=%s)" % user)

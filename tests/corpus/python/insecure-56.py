@@ -1,0 +1,1 @@
+tree.xpath("//user[name='" + n + "']")

@@ -1,0 +1,3 @@
+import requests
+from flask import request
+requests.get(request.args["url"])

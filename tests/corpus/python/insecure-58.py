@@ -1,0 +1,2 @@
+from flask import request, send_file
+send_file("/srv/files/" + request.args["name"])

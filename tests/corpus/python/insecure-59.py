@@ -1,0 +1,2 @@
+from flask import redirect, request
+redirect(request.args["next"])

@@ -1,0 +1,2 @@
+from flask_cors import CORS
+CORS(app, origins="*", supports_credentials=True)

@@ -1,0 +1,3 @@
+import ast
+conf = ast.literal_eval(open("conf.txt").read())
+print(conf)

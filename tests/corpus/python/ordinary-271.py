@@ -1,0 +1,5 @@
+K = [0x428a2f98, 0x71374491, 0xb5c0fbcf]
+IV = "6a09e667bb67ae853c6ef372a54ff53a"
+COMMIT = "4f2b1c6d9e0a7b3c5d8e1f2a4b6c8d0e2f4a6b8c"
+ETAG = '"33a64df551425fcc55e4d42a148795d9f25f89d4"'
+public_key = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl me@example"

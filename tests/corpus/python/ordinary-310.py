@@ -1,0 +1,4 @@
+session_id = "550e8400-e29b-41d4-a716-446655440000"
+client_id = "12345678-1234-1234-1234-123456789012"
+tenant_id = "72f988bf-86f1-41af-91ab-2d7cd011db47"
+request_id = uuid = "de305d54-75b4-431b-adb2-eb6b9e546014"

@@ -1,0 +1,27 @@
+SECRET_KEY_BASE_ENV = "SECRET_KEY_BASE"
+password_regex = r"^(?=.*[a-z]).{8,}$"
+PASSWORD_HASHERS = ["django.contrib.auth.hashers.Argon2PasswordHasher"]
+TOKEN_URL = "https://auth.example.org/oauth/token"
+token_path = "/var/run/secrets/token"
+api_key_env = "OPENAI_API_KEY"
+secret_name = "prod/db/password"
+key = "user:1234:profile"
+cache_key = "items:list:v2"
+primary_key = "id"
+foreign_key = "user_id"
+sort_key = "created_at"
+private_key_path = "~/.ssh/id_ed25519"
+public_key_url = "https://example.org/key.asc"
+auth_type = "bearer"
+passwd = None
+credentials = {}
+token_count = 4096
+max_tokens = 2048
+eos_token = "</s>"
+pad_token = "[PAD]"
+tokenizer_name = "bert-base-uncased"
+token = "hello"
+tokens = ["a", "b", "c"]
+secret_word = "apple"
+password_label = "Enter your password"
+password_error = "Passwords do not match"

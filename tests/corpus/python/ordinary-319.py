@@ -1,0 +1,3 @@
+import os
+os.get_terminal_size()
+print("\033[2J")

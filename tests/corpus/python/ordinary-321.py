@@ -1,0 +1,5 @@
+import tkinter as tk
+root = tk.Tk()
+e = tk.Entry(root, show="*")
+password = e.get()
+root.mainloop()

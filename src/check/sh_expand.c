@@ -241,3 +241,28 @@ size_t bj_sh_printf(const char *format, const char *const *args, size_t n_args, 
 	}
 	return o.n;
 }
+
+size_t bj_sh_find_braces(const char *s, size_t len, size_t *ret_start)
+{
+	size_t open = SIZE_MAX;
+	bool comma = false;
+	char quote = '\0';
+
+	for (size_t i = 0; i < len; i++) {
+		if (quote || s[i] == '"' || s[i] == '\'') {
+			quote = !quote ? s[i] : s[i] == quote ? '\0' : quote;
+			open = SIZE_MAX;
+		} else if (s[i] == '\\' || s[i] == '$') {
+			open = SIZE_MAX;
+			i++;
+		} else if (s[i] == '{') {
+			open = i;
+			comma = false;
+		} else if (s[i] == '}' && open != SIZE_MAX && comma) {
+			*ret_start = open;
+			return i + 1 - open;
+		}
+		comma |= i < len && s[i] == ',';
+	}
+	return 0;
+}

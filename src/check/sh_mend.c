@@ -228,10 +228,12 @@ static size_t mend_assignment(struct mend *m, size_t i)
 {
 	size_t name = i;
 
+	/* Not at each letter of a name: that would be to read a long one again and again. */
+	if ((i && is_name(m->s[i - 1])) || isdigit((unsigned char)m->s[i]))
+		return 0;
 	while (is_name(at(m, name)))
 		name++;
-	if (name == i || at(m, name) != '=' || isdigit((unsigned char)m->s[i]) ||
-	    !starts_command(m, i))
+	if (name == i || at(m, name) != '=' || !starts_command(m, i))
 		return 0;
 
 	const size_t end = value_end(m, name + 1);
@@ -269,34 +271,58 @@ static size_t mend_here(struct mend *m, size_t i)
 	return 3;
 }
 
-/* The later ones are tried only when the earlier ones alone do not help. */
-static size_t (*const WAYS[])(struct mend *, size_t) = {
-	mend_here,   mend_for,        mend_dashes, mend_letter, mend_text,      mend_pairs,
-	mend_groups, mend_assignment, mend_escape, mend_dollar, mend_backquote,
+#define LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_"
+
+/* The later ones are tried only when the earlier ones alone do not help. Each begins with one of a
+ * few bytes. */
+static const struct {
+	size_t (*mend)(struct mend *, size_t);
+	const char *first;
+} WAYS[] = {
+	{ mend_here, "<" },      { mend_for, "f" },
+	{ mend_dashes, "=" },    { mend_letter, "\\" },
+	{ mend_text, "<" },      { mend_pairs, "<=" },
+	{ mend_groups, "(" },    { mend_assignment, LETTERS },
+	{ mend_escape, "\\" },   { mend_dollar, "$" },
+	{ mend_backquote, "`" },
 };
 
 enum { N_WAYS = sizeof(WAYS) / sizeof(WAYS[0]) };
 
 _Static_assert(BJ_SH_MENDS == 3, "the steps of ways_of()");
+_Static_assert(N_WAYS <= 16, "one bit each");
 
 static size_t ways_of(unsigned step)
 {
 	return step == 0 ? 8 : step == 1 ? N_WAYS - 1 : N_WAYS;
 }
 
-static void mend_all(struct mend *m, size_t ways)
+/* Try those of @ways, one bit each, at @i. How many bytes one of them took; 0: none did. */
+static size_t mend_at(struct mend *m, unsigned ways, size_t i)
 {
-	for (size_t i = 0; i < m->size;) {
-		size_t n = 0;
+	for (; ways; ways &= ways - 1) {
+		const size_t n = WAYS[__builtin_ctz(ways)].mend(m, i);
 
-		for (size_t w = 0; !n && w < ways; w++)
-			n = WAYS[w](m, i);
+		if (n)
+			return n;
+	}
+	return 0;
+}
+
+static void mend_all(struct mend *m, size_t n_ways)
+{
+	uint16_t ways[256] = { 0 }; /* by their first byte */
+
+	for (size_t w = 0; w < n_ways; w++)
+		for (const char *c = WAYS[w].first; *c; c++)
+			ways[(unsigned char)*c] |= (uint16_t)(1u << w);
+	for (size_t i = 0; i < m->size;) {
+		const size_t n = mend_at(m, ways[(unsigned char)m->s[i]], i);
+
 		m->changed |= n > 0;
-		if (!n) {
+		if (!n)
 			put(m, m->s[i], i);
-			n = 1;
-		}
-		i += n;
+		i += n ? n : 1;
 	}
 	m->out->text[m->out->size] = '\0';
 	m->out->places[m->out->size] = m->places[m->size];

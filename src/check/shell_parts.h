@@ -33,5 +33,9 @@ size_t bj_sh_unescape(const char *s, size_t len, char *out, size_t room);
 size_t bj_sh_printf(const char *format, const char *const *args, size_t n_args, char *out,
 		    size_t room);
 
+/* The first {a,b} of a word as it is written, plain text only, at *@ret_start. Its size, or 0 when
+ * there is none. */
+size_t bj_sh_find_braces(const char *s, size_t len, size_t *ret_start);
+
 /* What the printf @command writes, its first @skip words aside; NULL: it has no format. */
 const char *bj_sh_printed(struct bj_sh *sh, uint32_t command, size_t skip);

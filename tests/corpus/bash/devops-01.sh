@@ -1,4 +1,3 @@
-#!/bin/bash
 set -e
 cd "$(dirname "$0")/.."
 python3 -m venv .venv

@@ -1,3 +1,2 @@
-#!/bin/bash
 python3 -m venv .venv && . .venv/bin/activate && pip install -q -r requirements-dev.txt
 exec "$@"

@@ -257,8 +257,10 @@ static void add_command(struct bj_sh *sh, uint32_t node, uint32_t from, uint32_t
 
 	/* A name that an expansion begins is a variable, not letters around one. */
 	if (from < end && isalpha((unsigned char)sh->fields[from].s[0]) &&
-	    strpbrk(sh->fields[from].s, "\x01\x03"))
+	    strpbrk(sh->fields[from].s, "\x01\x03")) {
 		sh->fields[from].s = without_unset(sh, sh->fields[from].s);
+		sh->fields[from].len = (uint32_t)strlen(sh->fields[from].s);
+	}
 
 	for (int n = 0; from < end && n < 16; n++) {
 		name = base_name(sh->fields[from].s);

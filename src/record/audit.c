@@ -36,7 +36,7 @@
 #include <sys/stat.h>
 
 /* While lines come, the thread looks by itself: waking it costs a run more than it takes. */
-enum { GROUP_MS = 20, IDLE_GROUPS = 50 };
+enum { GROUP_MS = 10, IDLE_GROUPS = 100 };
 
 struct bj_audit {
 	pthread_mutex_t lock; /* over all that follows, in this process */

@@ -176,11 +176,13 @@ def test_over_quota_on_the_command_line(state, tmp_path):
 
 
 SYNCED = re.compile(r"^(\d+) +([\d.]+) (pwrite64|write|fdatasync|fsync)\(\d+<[^>]*/audit/([^>]+)>.*")
+LASTED = re.compile(r"<([\d.]+)>$")
 
 
 def gaps(trace):
-    """For each line written to the log: how long until its file was made durable, in seconds."""
-    waiting, found, begun = {}, [], {}
+    """For each line written to the log: how long until its file was made durable, in seconds; how many never
+    were; and what each call to the disk took by itself."""
+    waiting, found, begun, syncs = {}, [], {}, []
     for line in trace.splitlines():
         done = re.match(r"^(\d+) +([\d.]+) <\.\.\. (fdatasync|fsync) resumed", line)
         call = SYNCED.match(line)
@@ -190,10 +192,11 @@ def gaps(trace):
             waiting.setdefault(call[4], []).append(float(call[2]))
         if (done or (call and "sync" in call[3] and "unfinished" not in line)) and (done or call)[1] in begun:
             name, since = begun.pop((done or call)[1])
-            now = float((done or call)[2])
+            now = float(done[2]) if done else since + float(LASTED.search(line)[1])
+            syncs.append(now - since)
             found += [now - t for t in waiting.get(name, ()) if t <= since]
             waiting[name] = [t for t in waiting.get(name, ()) if t > since]
-    return found, sum(map(len, waiting.values()))
+    return found, sum(map(len, waiting.values())), syncs
 
 
 def front_of(it):
@@ -205,10 +208,14 @@ def front_of(it):
     pytest.fail("nobody writes the log")
 
 
+def at_95(values):
+    return sorted(values)[int(len(values) * 0.95)]
+
+
 def durations(state, trace):
-    """Of every line that a service writes: the seconds until it is durable, sorted."""
+    """Of every line that a service writes, the seconds until it is durable; of every call, what the disk took."""
     it = start(state, "audit: {max_size: 16KiB}\nwarm: {slots: 0}\n")
-    strace = subprocess.Popen(["strace", "-f", "-y", "-ttt", "-e", "trace=pwrite64,write,fdatasync,fsync",
+    strace = subprocess.Popen(["strace", "-f", "-y", "-ttt", "-T", "-e", "trace=pwrite64,write,fdatasync,fsync",
                                "-o", trace, "-p", str(front_of(it))], stderr=subprocess.PIPE, text=True)
     try:
         assert "attached" in strace.stderr.readline()
@@ -219,21 +226,23 @@ def durations(state, trace):
         strace.send_signal(signal.SIGINT)
         strace.communicate()
         it.stop()
-    took, never = gaps(trace.read_text())
+    took, never, syncs = gaps(trace.read_text())
     assert len(took) >= 120 and never == 0
-    return sorted(took)
+    return sorted(took), syncs
 
 
 def test_lines_are_durable_within_50_ms(state, record_property):
     """AUDIT: from the write of a line to the end of the fdatasync of its file, rotation included, as
     the kernel sees it."""
-    # A disk that others use disturbs one try, not three.
+    # A line waits 10 ms, for two calls under way and for two of its own (docs/audit.md): with a disk that takes more
+    # than 10 ms for each there is another try, and only then.
     for number in range(3):
-        took = durations(state, state.parent / f"trace{number}")
-        # A busy machine may hold up a thread now and then, never most of them.
-        if took[int(len(took) * 0.95)] <= 0.050:
+        took, syncs = durations(state, state.parent / f"trace{number}")
+        if at_95(syncs) <= 0.010:
             break
+    record_property("disk ms", round(at_95(syncs) * 1e3, 1))
     record_property("lines", len(took))
     record_property("median ms", round(took[len(took) // 2] * 1e3, 1))
     record_property("slowest ms", round(took[-1] * 1e3, 1))
-    assert took[int(len(took) * 0.95)] <= 0.050, took[-5:]
+    # A busy machine may hold up a thread now and then, never most of them.
+    assert at_95(took) <= 0.050, (took[-5:], sorted(syncs)[-5:])

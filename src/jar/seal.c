@@ -6,8 +6,9 @@
  *
  * init is born into new namespaces, and makes its network namespace itself, unless it is born in
  * one that an earlier jar left as it was (nets.h). It waits until its user and group maps are
- * written, builds the jar's file tree, pivots into it, says that it is ready, gives up all that it
- * had and turns into a tiny static program that holds the namespaces open.
+ * written, builds the jar's file tree, pivots into it unless it is born there (roots.h), says that
+ * it is ready, gives up all that it had and turns into a tiny static program that holds the
+ * namespaces open.
  *
  * A helper, a child of the launcher, joins the cgroups (limits are written already) and the
  * namespaces, forks the script's process and ends. That process is therefore inside every wall
@@ -106,6 +107,7 @@ static int build_jar(const struct bj_seal_build *plan, struct bj_seal_report *re
 {
 	struct bj_err *err = &report->err;
 	struct bj_mounts_jar jar = { .image = plan->image,
+				     .has_root = plan->has_root,
 				     .tmp_size = plan->tmp_size,
 				     .proc = plan->proc };
 	uint64_t layers = 0;
@@ -119,7 +121,7 @@ static int build_jar(const struct bj_seal_build *plan, struct bj_seal_report *re
 	if (r == 0 && prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) < 0)
 		r = bj_err_set(err, BJ_E_SYSTEM, errno, "cannot be joined");
 	if (r == 0 && !bj_layer_faulty(BJ_LAYER_USER_NS))
-		r = bj_userns_limit_jar(err);
+		r = bj_userns_limit_jar(plan->proc_fd, err);
 	if (r == 0 && !plan->has_net && !bj_layer_faulty(BJ_LAYER_NET_NS))
 		r = bj_net_loopback_up(err);
 	if (r == 0 && !bj_layer_faulty(BJ_LAYER_UTS_NS) && sethostname("belljar", 7) < 0)
@@ -171,7 +173,7 @@ void bj_seal_init(const struct bj_seal_build *plan, int sync)
 	if (bj_fd_send(sync, &report, sizeof(report), &files, files >= 0) < 0 || report.failed)
 		_exit(1);
 	shed_everything(plan->init_exe);
-	if (bj_creds_drop_caps(NULL) < 0 || bj_creds_no_new_privs(NULL) < 0)
+	if (bj_creds_end_root(NULL) < 0 || bj_creds_no_new_privs(NULL) < 0)
 		_exit(1);
 	syscall(SYS_execveat, plan->init_exe, "", argv, envp, AT_EMPTY_PATH);
 	_exit(1);

@@ -14,7 +14,9 @@ struct bj_seal_build {
 	int spec_fd;    /* a pack with inputs, or -1 */
 	uid_t init_uid; /* of init, inside the jar; the script is BJ_JAR_UID */
 	int init_exe;   /* sealed memory file with the init program */
+	int proc_fd;    /* a /proc of the launcher */
 	bool has_net;   /* it is born in a network namespace that was kept (nets.h) */
+	bool has_root;  /* it is born with its template as the root (roots.h) */
 };
 
 /* What holds for the script's process besides its cgroup. */

@@ -294,8 +294,15 @@ static int enter_lsm(struct bj_seal_report *report)
 	return r;
 }
 
+bool bj_seal_begin(void)
+{
+	/* As in fresh_signals(); with the filter it cannot be done any more. */
+	signal(SIGSYS, SIG_IGN);
+	return !is_left_out(BJ_LAYER_SECCOMP) && bj_filter_load(&bj_filter_zygote) == 0;
+}
+
 /* Step 9. */
-static int enter_seccomp(int filter_fd, struct bj_err *err)
+static int enter_seccomp(int filter_fd, bool begun, struct bj_err *err)
 {
 	static unsigned char code[BJ_FILTER_MAX];
 	struct bj_filter filter = { .code = code };
@@ -310,21 +317,23 @@ static int enter_seccomp(int filter_fd, struct bj_err *err)
 		filter.size = (size_t)n;
 	}
 
-	const int r = bj_filter_seal(filter_fd >= 0 ? &filter : NULL);
+	const int r = begun ? bj_filter_load(&bj_filter_slot)
+			    : bj_filter_seal(filter_fd >= 0 ? &filter : NULL);
 
 	if (r < 0)
 		return bj_err_set(err, BJ_E_SYSTEM, -r, "cannot load the seccomp filters");
 	return 0;
 }
 
-int bj_seal_self(const struct bj_seal_limits *limits, int filter_fd, struct bj_seal_report *report)
+int bj_seal_self(const struct bj_seal_limits *limits, int filter_fd, bool begun,
+		 struct bj_seal_report *report)
 {
 	int r = shed_privilege(limits, &report->layers, &report->err);
 
 	if (r == 0)
 		r = enter_lsm(report);
 	if (r == 0)
-		r = enter_seccomp(filter_fd, &report->err);
+		r = enter_seccomp(filter_fd, begun, &report->err);
 	report->layers |= BJ_LAYER_BIT(BJ_LAYER_SECCOMP);
 	report->failed = r < 0;
 	return r;
@@ -374,7 +383,7 @@ void bj_seal_script(const struct bj_seal_script *plan, int report_fd)
 	}
 	if (map_spec(FD_SPEC, &pack, &pack_size, &report.err) < 0 ||
 	    bj_exec_prepare(&exec, pack, pack_size, &report.err) < 0 ||
-	    bj_seal_self(&plan->limits, plan->filter_fd >= 0 ? FD_FILTER : -1, &report) < 0)
+	    bj_seal_self(&plan->limits, plan->filter_fd >= 0 ? FD_FILTER : -1, false, &report) < 0)
 		give_up(&report);
 	send_report(&report);
 	bj_exec_run(&exec, &report.err);

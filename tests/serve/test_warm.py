@@ -164,6 +164,23 @@ def test_warm_and_cold_bash_say_the_same(warm, tmp_path, name):
     same(run_warm(warm, SAME_BASH[name], language="bash"), run_cold(SAME_BASH[name], tmp_path, "bash"))
 
 
+@pytest.mark.unsanitized
+def test_a_zygote_has_the_filter_of_its_slots(warm):
+    """All of it but what a slot needs to seal itself: that it loads itself, and hears of its end with another."""
+    run_warm(warm, "print(1)")
+
+    def field(pid, name):
+        return int(pathlib.Path(f"/proc/{pid}/status").read_text().split(f"{name}:")[1].split()[0])
+
+    zygote, slots = find_zygote(warm.process.pid), set()
+    for pid in below(warm.process.pid):
+        with contextlib.suppress(OSError):  # it may end just now
+            if is_slot(pid):
+                slots.add(field(pid, "Seccomp_filters"))
+    assert field(zygote, "Seccomp_filters") == field(field(zygote, "PPid"), "Seccomp_filters") + 1
+    assert slots == {field(zygote, "Seccomp_filters") + 2}
+
+
 def test_slots_share_no_randomness(warm):
     """Ten interpreters of one zygote draw ten different numbers."""
     script = "import random, uuid, secrets\nprint(random.random(), uuid.uuid4(), secrets.token_hex(8))"

@@ -40,6 +40,7 @@ struct bj_jar_ground {
 	int init_exe;
 	struct bj_births *births; /* NULL: no numbers are set aside */
 	struct bj_nets *nets;     /* NULL: none is kept */
+	bool alone;               /* there is one run: nobody else waits for the launcher */
 	bool own_uids;            /* each jar gets kernel uids of its own */
 	uint32_t uid_count;       /* uids from 1 on, as seen from the launcher */
 };

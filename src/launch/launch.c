@@ -630,6 +630,7 @@ void bj_launch_main(const struct bj_launch_birth *birth, const struct bj_launch_
 		.meminfo = open_meminfo(),
 		.ground = { .required = settings->required,
 			    .proc = settings->proc,
+			    .alone = settings->ahead,
 			    .own_uids = birth->uids > 0,
 			    .uid_count = birth->uids },
 	};

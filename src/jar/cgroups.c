@@ -263,19 +263,45 @@ static void step_back(struct bj_cgroups *g)
 	move_all(leaf, base, NULL);
 }
 
-/* Root gives a directory to the launcher's uid, which has no rights over it otherwise. */
-static int give_away(const struct bj_cgroups *g, int dir, struct bj_err *err)
+static int give_files(const struct bj_cgroups *g, int dir, const char *const *files, size_t n,
+		      struct bj_err *err)
 {
-	static const char *const files[] = { "cgroup.procs", "cgroup.subtree_control", "tasks" };
+	for (size_t i = 0; i < n; i++)
+		if (files[i] && fchownat(dir, files[i], g->uid, g->uid, 0) < 0 && errno != ENOENT)
+			return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot give a cgroup away");
+	return 0;
+}
+
+/* What a leaf's owner has: the limits, and what lifts that on the CPU for a kill. */
+static int give_limits(const struct bj_cgroups *g, enum bj_hier h, int dir, struct bj_err *err)
+{
+	static const char *const files[BJ_HIER_UNIFIED][4] = {
+		[BJ_HIER_MEMORY] = { "memory.limit_in_bytes", "memory.memsw.limit_in_bytes",
+				     "memory.swappiness", "memory.kmem.tcp.limit_in_bytes" },
+		[BJ_HIER_PIDS] = { "pids.max" },
+		[BJ_HIER_CPU] = { "cpu.cfs_quota_us", "cpu.shares" },
+	};
+
+	return g->single && h < BJ_HIER_UNIFIED
+		       ? give_files(g, dir, files[h], BJ_ARRAY_SIZE(files[h]), err)
+		       : 0;
+}
+
+/* Root gives a directory to the launcher's uid, which has no rights over it otherwise. */
+static int give_away(const struct bj_cgroups *g, enum bj_hier h, int dir, struct bj_err *err)
+{
+	/* To look for a file of the other version costs more than to give one away. */
+	const char *const files[] = { "cgroup.procs",
+				      h == BJ_HIER_UNIFIED ? "cgroup.subtree_control" : "tasks" };
 
 	if (g->uid == (uid_t)-1)
 		return 0;
 	if (fchown(dir, g->uid, g->uid) < 0)
 		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot give a cgroup away");
-	for (size_t i = 0; i < BJ_ARRAY_SIZE(files); i++)
-		if (fchownat(dir, files[i], g->uid, g->uid, 0) < 0 && errno != ENOENT)
-			return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot give a cgroup away");
-	return 0;
+
+	const int r = give_files(g, dir, files, BJ_ARRAY_SIZE(files), err);
+
+	return r < 0 ? r : give_limits(g, h, dir, err);
 }
 
 static bool base_has_controllers(int fd)
@@ -299,7 +325,7 @@ static int make_room(struct bj_cgroups *g, struct bj_err *err)
 
 	const int r = pass_on(g->room[BJ_HIER_UNIFIED], err);
 
-	return r < 0 ? r : give_away(g, g->room[BJ_HIER_UNIFIED], err);
+	return r < 0 ? r : give_away(g, BJ_HIER_UNIFIED, g->room[BJ_HIER_UNIFIED], err);
 }
 
 static int make_nursery(struct bj_cgroups *g, struct bj_err *err)
@@ -319,7 +345,7 @@ static int set_up_v2(struct bj_cgroups *g, struct bj_err *err)
 	if (r == 0)
 		r = pass_on(g->dir[BJ_HIER_UNIFIED], err);
 	if (r == 0)
-		r = give_away(g, g->dir[BJ_HIER_UNIFIED], err);
+		r = give_away(g, BJ_HIER_UNIFIED, g->dir[BJ_HIER_UNIFIED], err);
 	if (r == 0)
 		r = make_room(g, err);
 	return r < 0 ? r : make_nursery(g, err);
@@ -332,7 +358,7 @@ static int make_v1_dir(struct bj_cgroups *g, enum bj_hier h, struct bj_err *err)
 	if (r < 0)
 		return r;
 	g->room[h] = g->dir[h];
-	return give_away(g, g->dir[h], err);
+	return give_away(g, h, g->dir[h], err);
 }
 
 /* v1: what the launcher is born in comes first, the controllers later. */
@@ -418,7 +444,14 @@ static int write_caps(struct bj_cgroups *g, const struct bj_cgroup_limits *all, 
 		r = bj_cgfile_write_quota(g->room[v2 ? BJ_HIER_UNIFIED : BJ_HIER_CPU], v2,
 					  all->cpu_milli, err);
 	g->cpu_milli = all->cpu_milli;
+	g->memory = all->memory;
+	g->pids = all->pids;
 	return r < 0 ? bj_err_wrap(err, "cannot cap all jars") : 0;
+}
+
+void bj_cgroups_expect_one(struct bj_cgroups *g)
+{
+	g->single = g->version == 1;
 }
 
 int bj_cgroups_complete(struct bj_cgroups *g, const struct bj_cgroup_limits *all,
@@ -433,12 +466,14 @@ int bj_cgroups_complete(struct bj_cgroups *g, const struct bj_cgroup_limits *all
 		if (r < 0 && h >= BJ_HIER_CPUACCT)
 			r = 0; /* accounting is welcome, not needed */
 	}
-	if (r == 0)
-		r = write_caps(g, all, err);
-	for (int h = 0; h < BJ_HIER_COUNT; h++)
+	return r < 0 ? r : write_caps(g, all, err);
+}
+
+void bj_cgroups_sweep(struct bj_cgroups *g)
+{
+	for (int h = 0; g && h < BJ_HIER_COUNT; h++)
 		if (g->dir[h] >= 0)
 			sweep(g, g->base[h]);
-	return r;
 }
 
 const int *bj_cgroups_rooms(const struct bj_cgroups *g)
@@ -456,6 +491,9 @@ struct bj_cgroups *bj_cgroups_adopt(const struct bj_cgroups_news *news, const in
 	g->swept = news->swept;
 	g->cpu_milli = news->cpu_milli;
 	g->aside = news->aside;
+	g->single = news->single;
+	g->memory = news->memory;
+	g->pids = news->pids;
 	g->nursery = g->home = -1;
 	for (int h = 0; h < BJ_HIER_COUNT; h++) {
 		g->room[h] = rooms_take[h];
@@ -469,7 +507,10 @@ struct bj_cgroups_news bj_cgroups_tell(const struct bj_cgroups *g)
 	return (struct bj_cgroups_news){ .version = (uint32_t)g->version,
 					 .swept = g->swept,
 					 .cpu_milli = g->cpu_milli,
-					 .aside = g->aside };
+					 .aside = g->aside,
+					 .single = g->single,
+					 .pids = g->pids,
+					 .memory = g->memory };
 }
 
 void bj_cgroups_free(struct bj_cgroups *g)

@@ -8,7 +8,9 @@
  * by CLONE_INTO_CGROUP. The owner holds a lock on each of these directories.
  *
  * The jars' leaves lie below a directory that caps what they have together: on v1 the owner's, on
- * v2 one below it, because the launcher itself lives in the owner's.
+ * v2 one below it, because the launcher itself lives in the owner's. On v1 a jar that is the only
+ * one may have the owner's directories for itself (bj_cgroups_expect_one), but for the unified one:
+ * the launcher is born there.
  *
  * A sweeper takes the lock of a foreign directory without waiting. It gets it only when the owner
  * is dead, and then everything below is empty, because the owner was pid 1 of all that ran there.
@@ -62,6 +64,9 @@ static DIR *open_dir(int base_fd, const char *name)
 /* Remove @name and, @depth levels deep, what is below it. */
 static void remove_tree(int base_fd, const char *name, int depth)
 {
+	if (unlinkat(base_fd, name, AT_REMOVEDIR) == 0)
+		return;
+
 	AUTO_DIR DIR *dir = open_dir(base_fd, name);
 	struct dirent *e;
 
@@ -263,45 +268,30 @@ static void step_back(struct bj_cgroups *g)
 	move_all(leaf, base, NULL);
 }
 
-static int give_files(const struct bj_cgroups *g, int dir, const char *const *files, size_t n,
-		      struct bj_err *err)
-{
-	for (size_t i = 0; i < n; i++)
-		if (files[i] && fchownat(dir, files[i], g->uid, g->uid, 0) < 0 && errno != ENOENT)
-			return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot give a cgroup away");
-	return 0;
-}
-
-/* What a leaf's owner has: the limits, and what lifts that on the CPU for a kill. */
-static int give_limits(const struct bj_cgroups *g, enum bj_hier h, int dir, struct bj_err *err)
-{
-	static const char *const files[BJ_HIER_UNIFIED][4] = {
-		[BJ_HIER_MEMORY] = { "memory.limit_in_bytes", "memory.memsw.limit_in_bytes",
-				     "memory.swappiness", "memory.kmem.tcp.limit_in_bytes" },
-		[BJ_HIER_PIDS] = { "pids.max" },
-		[BJ_HIER_CPU] = { "cpu.cfs_quota_us", "cpu.shares" },
-	};
-
-	return g->single && h < BJ_HIER_UNIFIED
-		       ? give_files(g, dir, files[h], BJ_ARRAY_SIZE(files[h]), err)
-		       : 0;
-}
-
-/* Root gives a directory to the launcher's uid, which has no rights over it otherwise. */
+/* Root gives a directory to the launcher's uid, which has no rights over it otherwise. On v1 who
+ * makes and joins leaves needs no more than that; who has the room itself needs what is his in a
+ * leaf: the limits, and what lifts that on the CPU for a kill. */
 static int give_away(const struct bj_cgroups *g, enum bj_hier h, int dir, struct bj_err *err)
 {
-	/* To look for a file of the other version costs more than to give one away. */
-	const char *const files[] = { "cgroup.procs",
-				      h == BJ_HIER_UNIFIED ? "cgroup.subtree_control" : "tasks" };
+	static const char *const files[BJ_HIER_COUNT][5] = {
+		[BJ_HIER_MEMORY] = { "tasks", "memory.limit_in_bytes",
+				     "memory.memsw.limit_in_bytes", "memory.swappiness",
+				     "memory.kmem.tcp.limit_in_bytes" },
+		[BJ_HIER_PIDS] = { "tasks", "pids.max" },
+		[BJ_HIER_CPU] = { "tasks", "cpu.cfs_quota_us", "cpu.shares" },
+		[BJ_HIER_CPUACCT] = { "tasks" },
+		[BJ_HIER_UNIFIED] = { "cgroup.procs", "cgroup.subtree_control" },
+	};
+	const bool whole = h == BJ_HIER_UNIFIED || g->single;
 
 	if (g->uid == (uid_t)-1)
 		return 0;
 	if (fchown(dir, g->uid, g->uid) < 0)
 		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot give a cgroup away");
-
-	const int r = give_files(g, dir, files, BJ_ARRAY_SIZE(files), err);
-
-	return r < 0 ? r : give_limits(g, h, dir, err);
+	for (size_t i = 0; whole && i < BJ_ARRAY_SIZE(files[h]) && files[h][i]; i++)
+		if (fchownat(dir, files[h][i], g->uid, g->uid, 0) < 0 && errno != ENOENT)
+			return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot give a cgroup away");
+	return 0;
 }
 
 static bool base_has_controllers(int fd)
@@ -378,7 +368,11 @@ static int set_up_v1(struct bj_cgroups *g, struct bj_err *err)
 	/* cgroup.kill is welcome, not needed. */
 	if (g->base[BJ_HIER_UNIFIED] < 0 || make_v1_dir(g, BJ_HIER_UNIFIED, NULL) < 0)
 		return 0;
-	return make_nursery(g, err);
+	/* What passes no controllers on may hold processes beside its leaves. */
+	if (g->uid == (uid_t)-1)
+		return 0;
+	g->nursery = fcntl(g->dir[BJ_HIER_UNIFIED], F_DUPFD_CLOEXEC, 0);
+	return g->nursery < 0 ? bj_err_set(err, BJ_E_SYSTEM, errno, "cannot hold a cgroup") : 0;
 }
 
 static void open_bases(struct bj_cgroups *g, const struct bj_cgroup_place *place,
@@ -388,10 +382,12 @@ static void open_bases(struct bj_cgroups *g, const struct bj_cgroup_place *place
 		g->dir[h] = g->room[h] = -1;
 		g->base[h] = open_base(place, (enum bj_hier)h, parent);
 	}
-	g->nursery = -1;
-	g->home = open_base(place, BJ_HIER_UNIFIED, NULL);
+	g->nursery = g->home = -1;
+	g->version = base_has_controllers(g->base[BJ_HIER_UNIFIED]) ? 2 : 1;
+	if (g->version == 2)
+		g->home = open_base(place, BJ_HIER_UNIFIED, NULL);
 	/* Root starts from a login session, whose cgroup is full of others: go to the top. */
-	if (!parent && geteuid() == 0 && base_has_controllers(g->base[BJ_HIER_UNIFIED])) {
+	if (!parent && geteuid() == 0 && g->version == 2) {
 		close(g->base[BJ_HIER_UNIFIED]);
 		g->base[BJ_HIER_UNIFIED] = open_base(place, BJ_HIER_UNIFIED, "");
 	}
@@ -418,7 +414,6 @@ int bj_cgroups_new(const char *parent, uid_t uid, struct bj_cgroups **ret, struc
 	g->uid = uid;
 	open_bases(g, &place, parent);
 	pick_owner_name(g->owner);
-	g->version = base_has_controllers(g->base[BJ_HIER_UNIFIED]) ? 2 : 1;
 	r = g->version == 2 ? set_up_v2(g, err) : set_up_v1(g, err);
 	if (r < 0) {
 		bj_cgroups_free(g);

@@ -158,11 +158,11 @@ static int start_alone(struct bj_jar *jar, const struct cold *cold, int birth_fd
 /* --- starting -----------------------------------------------------------------------------------
  */
 
-static int make_pipe(int *ret_read, int *ret_write, struct bj_err *err)
+static int make_pipe(int flags, int *ret_read, int *ret_write, struct bj_err *err)
 {
 	int ends[2];
 
-	if (pipe2(ends, O_CLOEXEC) < 0)
+	if (pipe2(ends, O_CLOEXEC | flags) < 0)
 		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot make a pipe");
 	*ret_read = ends[0];
 	*ret_write = ends[1];
@@ -173,7 +173,7 @@ static int make_pipe(int *ret_read, int *ret_write, struct bj_err *err)
 static int start_helper(struct bj_jar *jar, struct cold *cold, int birth_fd, struct bj_err *err)
 {
 	AUTO_FD int pid_fd = -1, pidfd = -1;
-	const int r = make_pipe(&jar->watch[BJ_JAR_EV_PID], &pid_fd, err);
+	const int r = make_pipe(0, &jar->watch[BJ_JAR_EV_PID], &pid_fd, err);
 
 	if (r < 0)
 		return r;
@@ -192,10 +192,11 @@ static int start_process(struct bj_jar *jar, const struct bj_jar_ground *ground,
 {
 	const int birth_fd = jar->cgroup ? bj_cgroup_birth_fd(jar->cgroup) : -1;
 	AUTO_FD int report_fd = -1, go_fd = -1;
-	int r = make_pipe(&jar->watch[BJ_JAR_EV_REPORT], &report_fd, err);
+	/* We look into it once more when that process has ended, and wait for nobody else then. */
+	int r = make_pipe(O_NONBLOCK, &jar->watch[BJ_JAR_EV_REPORT], &report_fd, err);
 
 	if (r == 0)
-		r = make_pipe(&go_fd, &jar->go_fd, err);
+		r = make_pipe(0, &go_fd, &jar->go_fd, err);
 	if (r < 0)
 		return r;
 	cold->cgroup = jar->cgroup;

@@ -72,6 +72,7 @@ struct bj_jar {
 	uint32_t stock;            /* the launcher's: which pool made it; 0: none */
 	bool has_run;
 	bool cold_only;            /* no zygote can start its run */
+	bool unheard;              /* nobody wants to know when its run starts */
 	struct bj_wire_launch run; /* with has_run */
 	int fds[BJ_WIRE_FD_FIXED]; /* of the run; -1 once given away */
 	int out_fd, filter_fd;

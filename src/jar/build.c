@@ -76,7 +76,7 @@ static int bear_init(struct bj_jar *jar, const struct bj_jar_ground *ground,
 	/* It makes its network namespace itself, if we have none for it. */
 	uint64_t flags = bj_seal_namespaces() & ~(uint64_t)CLONE_NEWNET;
 
-	/* The program and the socket must be below what it leaves. A spec is not. */
+	/* The program, /proc and the socket must be below what it leaves. A spec is not. */
 	if (ground->births && plan->spec_fd < 0 && plan->init_exe < ground->births->first &&
 	    bj_births_take(ground->births, &sync[1])) {
 		jar->births = ground->births;
@@ -84,12 +84,15 @@ static int bear_init(struct bj_jar *jar, const struct bj_jar_ground *ground,
 		flags |= CLONE_FILES;
 	}
 	plan->has_net = ground->nets && bj_nets_enter(ground->nets);
+	plan->has_root = ground->roots && bj_roots_enter(ground->roots, jar->image);
 	jar->init_pid = bj_sys_clone3(flags, &jar->watch[BJ_JAR_EV_INIT], -1);
 	if (jar->init_pid == 0)
 		be_init(jar, plan, sync);
 
 	const int errnum = errno;
 
+	if (plan->has_root)
+		bj_roots_go_back(ground->roots);
 	if (plan->has_net)
 		bj_nets_go_back(ground->nets);
 
@@ -115,6 +118,7 @@ static int start_init(struct bj_jar *jar, const struct bj_jar_ground *ground, st
 		.spec_fd = inputs ? jar->fds[BJ_WIRE_FD_SPEC] : -1,
 		.init_uid = ground->own_uids ? 0 : BJ_JAR_UID,
 		.init_exe = ground->init_exe,
+		.proc_fd = ground->procs[jar->index % ground->n_procs],
 	};
 	int sync[2];
 

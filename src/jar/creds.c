@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <grp.h>
 #include <linux/capability.h>
+#include <linux/securebits.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -83,6 +84,19 @@ int bj_creds_keep_over_exec(struct bj_err *err)
 int bj_creds_drop_caps(struct bj_err *err)
 {
 	return bj_creds_keep_caps(0, err);
+}
+
+int bj_creds_end_root(struct bj_err *err)
+{
+	const unsigned long bits = SECBIT_NOROOT | SECBIT_NOROOT_LOCKED | SECBIT_NO_SETUID_FIXUP |
+				   SECBIT_NO_SETUID_FIXUP_LOCKED | SECBIT_NO_CAP_AMBIENT_RAISE |
+				   SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED | SECBIT_KEEP_CAPS_LOCKED;
+
+	if (prctl(PR_SET_SECUREBITS, bits, 0, 0, 0) < 0)
+		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot end the rights of uid 0");
+	if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) < 0 || set_caps(0) < 0)
+		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot set capabilities");
+	return 0;
 }
 
 int bj_creds_become(uid_t uid, gid_t gid, struct bj_err *err)

@@ -44,12 +44,12 @@ void bj_jar_unwatch(struct bj_jar *jar, enum bj_jar_event event)
 	close_fd(&jar->watch[event]);
 }
 
-/* A script that makes sockets without end is heard at each tick. A sealed process of a cold start
- * has one thing left to say, that it cannot become its interpreter, and it ends then: that wakes
- * us. */
+/* A script that makes sockets without end is heard at each tick, one that dies not at all. A sealed
+ * process of a cold start has one thing left to say, that it cannot become its interpreter, and it
+ * ends then: that wakes us. */
 static bool is_muted(const struct bj_jar *jar, enum bj_jar_event event)
 {
-	return (event == BJ_JAR_EV_LAST && jar->sockets >= BJ_JAR_SOCKETS_MAX) ||
+	return (event == BJ_JAR_EV_LAST && (jar->dying || jar->sockets >= BJ_JAR_SOCKETS_MAX)) ||
 	       (event == BJ_JAR_EV_REPORT && jar->sealed && !jar->warm);
 }
 
@@ -163,6 +163,8 @@ static void end_init(struct bj_jar *jar)
 {
 	jar->dying = true;
 	jar->phase = BJ_JAR_ENDING;
+	/* Not closed: that would let a call go on that waits for an answer. */
+	forget(jar, BJ_JAR_EV_LAST);
 	if (jar->init_pid > 0)
 		pidfd_send_signal(jar->watch[BJ_JAR_EV_INIT], SIGKILL, NULL, 0);
 }
@@ -366,6 +368,9 @@ static bool handle_report(struct bj_jar *jar, const struct bj_jar_ground *ground
 	}
 	jar->reply.layers |= report.layers;
 	jar->reply.landlock_abi = report.landlock_abi;
+	/* An exec may still fail and say so. A slot executes nothing. */
+	if (is_of_zygote(jar))
+		bj_jar_unwatch(jar, BJ_JAR_EV_REPORT);
 	if (report.failed || bj_jar_check_required(jar, ground->required, &report.err) < 0)
 		bj_jar_fail(jar, &report.err);
 	else

@@ -4,6 +4,7 @@
 #include "jar/births.h"
 #include "jar/cgroup.h"
 #include "jar/nets.h"
+#include "jar/roots.h"
 #include "jar/seal.h"
 #include "jar/wire.h"
 
@@ -38,8 +39,11 @@ struct bj_jar_ground {
 	} images[BJ_WIRE_IMAGES];
 	enum bj_mounts_proc proc;
 	int init_exe;
+	int procs[BJ_MOUNTS_PROCS]; /* jars share them evenly */
+	size_t n_procs;
 	struct bj_births *births; /* NULL: no numbers are set aside */
 	struct bj_nets *nets;     /* NULL: none is kept */
+	struct bj_roots *roots;   /* NULL: there are none */
 	bool alone;               /* there is one run: nobody else waits for the launcher */
 	bool own_uids;            /* each jar gets kernel uids of its own */
 	uint32_t uid_count;       /* uids from 1 on, as seen from the launcher */

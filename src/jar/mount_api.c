@@ -4,12 +4,14 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/fd.h"
+#include "jar/sys.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mount.h>
+#include <unistd.h>
 
 static int set_option(int fs, const char *option)
 {
@@ -74,5 +76,13 @@ int bj_mount_write_file(int dir_fd, const char *path, const void *data, size_t s
 
 	if (r < 0)
 		return bj_err_set(err, BJ_E_SYSTEM, -r, "cannot write %s", path);
+	return 0;
+}
+
+int bj_mount_pivot(int root, struct bj_err *err)
+{
+	if (fchdir(root) < 0 || bj_sys_pivot_root(".", ".") < 0 || umount2(".", MNT_DETACH) < 0 ||
+	    chdir("/") < 0)
+		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot enter the new root");
 	return 0;
 }

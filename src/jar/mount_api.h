@@ -18,3 +18,6 @@ int bj_mount_attach(int mount_fd, int dir_fd, const char *path, struct bj_err *e
 /* Write a small file. */
 int bj_mount_write_file(int dir_fd, const char *path, const void *data, size_t size,
 			unsigned int mode, struct bj_err *err);
+
+/* Make @root, a mount, the root of this mount namespace, and drop all others. */
+int bj_mount_pivot(int root, struct bj_err *err);

@@ -6,7 +6,6 @@
 #include "jar/layers.h"
 #include "jar/mount_api.h"
 #include "jar/pack.h"
-#include "jar/sys.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -131,22 +130,8 @@ static int write_inputs(int files, int root, const struct bj_mounts_jar *jar, st
 	return 0;
 }
 
-/* Before Linux 6.15 the kernel copies only what is mounted. So the writable file system is mounted
- * over the launcher's /proc, which this namespace leaves behind when it pivots. */
-static int show_files(int files, int in, int root, const struct bj_mounts_jar *jar,
-		      struct bj_err *err)
-{
-	int r = bj_mount_attach(files, AT_FDCWD, "/proc", err);
-
-	if (r < 0)
-		return r;
-	AUTO_FD int shown = bj_mount_clone(files, "script", NO_EXEC | MOUNT_ATTR_RDONLY, err);
-	r = shown < 0 ? shown : bj_mount_attach(shown, root, "script", err);
-	return r < 0 ? r : write_inputs(in, root, jar, err);
-}
-
-/* A tmpfs for inputs and script. What the jar sees of it is a read-only copy of the mount; the
- * writable one is attached nowhere, and *@ret_files is its only handle. */
+/* A tmpfs for inputs and script. What the jar sees of it is a read-only copy of the mount, over the
+ * writable one, which no path leads to any more: *@ret_files is its only handle. */
 static int attach_files(int root, const struct bj_mounts_jar *jar, int *ret_files,
 			struct bj_err *err)
 {
@@ -155,16 +140,18 @@ static int attach_files(int root, const struct bj_mounts_jar *jar, int *ret_file
 
 	if (files < 0)
 		return files;
-	if (mkdirat(files, "in", 0755) < 0 || mkdirat(files, "script", 0755) < 0)
-		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot make room for the script");
-	AUTO_FD int in = openat(files, "in", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	AUTO_FD int script = openat(files, "script", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (in < 0 || script < 0)
-		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot make room for the script");
-	const int r = show_files(files, in, root, jar, err);
+
+	/* Before Linux 6.15 the kernel copies only what is mounted. */
+	int r = bj_mount_attach(files, root, "script", err);
 
 	if (r == 0)
-		*ret_files = bj_take_fd(&script);
+		r = write_inputs(files, root, jar, err);
+	if (r < 0)
+		return r;
+	AUTO_FD int shown = bj_mount_clone(files, ".", NO_EXEC | MOUNT_ATTR_RDONLY, err);
+	r = shown < 0 ? shown : bj_mount_attach(shown, root, "script", err);
+	if (r == 0)
+		*ret_files = bj_take_fd(&files);
 	return r;
 }
 
@@ -194,15 +181,11 @@ static int attach_own(int root, const struct bj_mounts_jar *jar, uint64_t *layer
 	return attach_files(root, jar, ret_files, err);
 }
 
-int bj_mounts_enter(const struct bj_mounts_jar *jar, uint64_t *ret_layers, int *ret_files,
-		    struct bj_err *err)
+int bj_mounts_copy(uint32_t image, struct bj_err *err)
 {
-	const struct mount_attr read_only = { .attr_set = MOUNT_ATTR_RDONLY };
-	uint64_t layers = 0;
-	AUTO_FD int files = -1;
 	char template[BJ_TEMPLATE_PATH];
 
-	snprintf(template, sizeof(template), BJ_TEMPLATE, jar->image);
+	snprintf(template, sizeof(template), BJ_TEMPLATE, image);
 	/* Mounts that come from a more privileged namespace are locked in place; a copy of the
 	 * whole tree is ours to pivot into. */
 	AUTO_FD int root = bj_mount_clone(AT_FDCWD, template, 0, err);
@@ -210,20 +193,38 @@ int bj_mounts_enter(const struct bj_mounts_jar *jar, uint64_t *ret_layers, int *
 	if (root < 0)
 		return root;
 
-	int r = bj_mount_attach(root, AT_FDCWD, template, err);
+	const int r = bj_mount_attach(root, AT_FDCWD, template, err);
 
-	if (r == 0)
-		r = attach_own(root, jar, &layers, &files, err);
+	return r < 0 ? r : bj_take_fd(&root);
+}
+
+int bj_mounts_make_root(int root, struct bj_err *err)
+{
+	struct mount_attr read_only = { .attr_set = MOUNT_ATTR_RDONLY };
+
+	if (!bj_layer_faulty(BJ_LAYER_READ_ONLY_ROOT) &&
+	    mount_setattr(root, "", AT_EMPTY_PATH, &read_only, sizeof(read_only)) < 0)
+		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot make the root read-only");
+	return bj_mount_pivot(root, err);
+}
+
+int bj_mounts_enter(const struct bj_mounts_jar *jar, uint64_t *ret_layers, int *ret_files,
+		    struct bj_err *err)
+{
+	uint64_t layers = BJ_LAYER_BIT(BJ_LAYER_READ_ONLY_ROOT);
+	AUTO_FD int files = -1;
+	AUTO_FD int root = jar->has_root ? open("/", O_PATH | O_DIRECTORY | O_CLOEXEC)
+					 : bj_mounts_copy(jar->image, err);
+
+	if (root < 0)
+		return jar->has_root ? bj_err_set(err, BJ_E_SYSTEM, errno, "cannot open /") : root;
+
+	int r = attach_own(root, jar, &layers, &files, err);
+
+	if (r == 0 && !jar->has_root)
+		r = bj_mounts_make_root(root, err);
 	if (r < 0)
 		return r;
-	if (!bj_layer_faulty(BJ_LAYER_READ_ONLY_ROOT) &&
-	    mount_setattr(root, "", AT_EMPTY_PATH, (struct mount_attr *)&read_only,
-			  sizeof(read_only)) < 0)
-		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot make the root read-only");
-	layers |= BJ_LAYER_BIT(BJ_LAYER_READ_ONLY_ROOT);
-	if (fchdir(root) < 0 || bj_sys_pivot_root(".", ".") < 0 || umount2(".", MNT_DETACH) < 0 ||
-	    chdir("/") < 0)
-		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot enter the jar's root");
 	*ret_layers = layers;
 	*ret_files = bj_take_fd(&files);
 	return 0;

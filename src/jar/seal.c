@@ -6,8 +6,9 @@
  *
  * init is born into new namespaces, and makes its network namespace itself, unless it is born in
  * one that an earlier jar left as it was (nets.h). It waits until its user and group maps are
- * written, builds the jar's file tree, pivots into it, says that it is ready, gives up all that it
- * had and turns into a tiny static program that holds the namespaces open.
+ * written, builds the jar's file tree, pivots into it unless it is born there (roots.h), says that
+ * it is ready, gives up all that it had and turns into a tiny static program that holds the
+ * namespaces open.
  *
  * A helper, a child of the launcher, joins the cgroups (limits are written already) and the
  * namespaces, forks the script's process and ends. That process is therefore inside every wall
@@ -107,6 +108,7 @@ static int build_jar(const struct bj_seal_build *plan, struct bj_seal_report *re
 {
 	struct bj_err *err = &report->err;
 	struct bj_mounts_jar jar = { .image = plan->image,
+				     .has_root = plan->has_root,
 				     .tmp_size = plan->tmp_size,
 				     .proc = plan->proc };
 	uint64_t layers = 0;
@@ -120,7 +122,7 @@ static int build_jar(const struct bj_seal_build *plan, struct bj_seal_report *re
 	if (r == 0 && prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) < 0)
 		r = bj_err_set(err, BJ_E_SYSTEM, errno, "cannot be joined");
 	if (r == 0 && !bj_layer_faulty(BJ_LAYER_USER_NS))
-		r = bj_userns_limit_jar(err);
+		r = bj_userns_limit_jar(plan->proc_fd, err);
 	if (r == 0 && !plan->has_net && !bj_layer_faulty(BJ_LAYER_NET_NS))
 		r = bj_net_loopback_up(err);
 	if (r == 0 && !bj_layer_faulty(BJ_LAYER_UTS_NS) && sethostname("belljar", 7) < 0)
@@ -172,7 +174,7 @@ void bj_seal_init(const struct bj_seal_build *plan, int sync)
 	if (bj_fd_send(sync, &report, sizeof(report), &files, files >= 0) < 0 || report.failed)
 		_exit(1);
 	shed_everything(plan->init_exe);
-	if (bj_creds_drop_caps(NULL) < 0 || bj_creds_no_new_privs(NULL) < 0)
+	if (bj_creds_end_root(NULL) < 0 || bj_creds_no_new_privs(NULL) < 0)
 		_exit(1);
 	syscall(SYS_execveat, plan->init_exe, "", argv, envp, AT_EMPTY_PATH);
 	_exit(1);
@@ -293,8 +295,15 @@ static int enter_lsm(struct bj_seal_report *report)
 	return r;
 }
 
+bool bj_seal_begin(void)
+{
+	/* As in fresh_signals(); with the filter it cannot be done any more. */
+	signal(SIGSYS, SIG_IGN);
+	return !is_left_out(BJ_LAYER_SECCOMP) && bj_filter_load(&bj_filter_zygote) == 0;
+}
+
 /* Step 9. */
-static int enter_seccomp(int filter_fd, struct bj_err *err)
+static int enter_seccomp(int filter_fd, bool begun, struct bj_err *err)
 {
 	static unsigned char code[BJ_FILTER_MAX];
 	struct bj_filter filter = { .code = code };
@@ -309,21 +318,23 @@ static int enter_seccomp(int filter_fd, struct bj_err *err)
 		filter.size = (size_t)n;
 	}
 
-	const int r = bj_filter_seal(filter_fd >= 0 ? &filter : NULL);
+	const int r = begun ? bj_filter_load(&bj_filter_slot)
+			    : bj_filter_seal(filter_fd >= 0 ? &filter : NULL);
 
 	if (r < 0)
 		return bj_err_set(err, BJ_E_SYSTEM, -r, "cannot load the seccomp filters");
 	return 0;
 }
 
-int bj_seal_self(const struct bj_seal_limits *limits, int filter_fd, struct bj_seal_report *report)
+int bj_seal_self(const struct bj_seal_limits *limits, int filter_fd, bool begun,
+		 struct bj_seal_report *report)
 {
 	int r = shed_privilege(limits, &report->layers, &report->err);
 
 	if (r == 0)
 		r = enter_lsm(report);
 	if (r == 0)
-		r = enter_seccomp(filter_fd, &report->err);
+		r = enter_seccomp(filter_fd, begun, &report->err);
 	report->layers |= BJ_LAYER_BIT(BJ_LAYER_SECCOMP);
 	report->failed = r < 0;
 	return r;
@@ -373,7 +384,7 @@ void bj_seal_script(const struct bj_seal_script *plan, int report_fd)
 	}
 	if (map_spec(FD_SPEC, &pack, &pack_size, &report.err) < 0 ||
 	    bj_exec_prepare(&exec, pack, pack_size, &report.err) < 0 ||
-	    bj_seal_self(&plan->limits, plan->filter_fd >= 0 ? FD_FILTER : -1, &report) < 0)
+	    bj_seal_self(&plan->limits, plan->filter_fd >= 0 ? FD_FILTER : -1, false, &report) < 0)
 		give_up(&report);
 	send_report(&report);
 	bj_exec_run(&exec, &report.err);

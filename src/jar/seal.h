@@ -14,7 +14,9 @@ struct bj_seal_build {
 	int spec_fd;    /* a pack with inputs, or -1 */
 	uid_t init_uid; /* of init, inside the jar; the script is BJ_JAR_UID */
 	int init_exe;   /* sealed memory file with the init program */
+	int proc_fd;    /* a /proc of the launcher */
 	bool has_net;   /* it is born in a network namespace that was kept (nets.h) */
+	bool has_root;  /* it is born with its template as the root (roots.h) */
 };
 
 /* What holds for the script's process besides its cgroup. */
@@ -55,9 +57,15 @@ uint64_t bj_seal_namespaces(void);
  * a report on @sync with a directory for the script attached, become the init program. */
 __attribute__((noreturn)) void bj_seal_init(const struct bj_seal_build *plan, int sync);
 
+/* In a zygote: load the part of the filter that it can keep to itself. The kernel checks and
+ * translates that once, and slots inherit it. False: it did not, and they load the whole. */
+bool bj_seal_begin(void);
+
 /* Steps 2 to 9 of the seal (see seal.c), for a process that has joined the jar. Reads a custom
- * filter from @filter_fd when it is not -1. *@report gets what holds. */
-int bj_seal_self(const struct bj_seal_limits *limits, int filter_fd, struct bj_seal_report *report);
+ * filter from @filter_fd when it is not -1. @begun: what bj_seal_begin() said. *@report gets what
+ * holds. */
+int bj_seal_self(const struct bj_seal_limits *limits, int filter_fd, bool begun,
+		 struct bj_seal_report *report);
 
 /* In the script's process, all namespaces joined: seal and execute the interpreter. A report goes
  * to @report_fd (close-on-exec): before the exec with what holds, and after it only when the exec

@@ -13,14 +13,17 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <sys/wait.h>
 
 /* A device on a read-only mount can be written to, but not given away or opened up. */
 #define BOUND_DEVICE (MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC)
+#define NO_EXEC      (MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC)
 #define READ_ONLY    (MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV)
 
 /* Top-level names that are part of the system: a link on merged systems, a directory on others. */
@@ -160,11 +163,58 @@ static int fill_root(int root, struct bj_err *err)
 	return r;
 }
 
-static int attach_proc(int base, struct bj_err *err)
+static int mount_proc(struct bj_err *err)
 {
 	static const char *const none[] = { NULL };
-	AUTO_FD int proc = bj_mount_new(
-		"proc", none, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC, err);
+
+	return bj_mount_new("proc", none, NO_EXEC, err);
+}
+
+size_t bj_mounts_procs(int *ret_fds, size_t n)
+{
+	struct bj_err unused;
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		ret_fds[i] = i == 0 ? open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC)
+				    : mount_proc(&unused);
+		if (ret_fds[i] < 0)
+			break;
+	}
+	return i;
+}
+
+/* In a child that is alone in a pid namespace and shares our descriptors: its status is the number
+ * of the mount, the only thing that it leaves. */
+__attribute__((noreturn)) static void mount_and_leave(void)
+{
+	static const char *const subset[] = { "subset=pid", NULL };
+	struct bj_err unused;
+	const int fd = bj_mount_new("proc", subset, NO_EXEC, &unused);
+
+	_exit(fd > 0 && fd < UINT8_MAX ? fd : 0);
+}
+
+int bj_mounts_nobody(struct bj_err *err)
+{
+	int pidfd = -1, status = 0;
+	const pid_t pid = bj_sys_clone3(CLONE_NEWPID | CLONE_FILES, &pidfd, -1);
+
+	if (pid == 0)
+		mount_and_leave();
+	if (pid > 0)
+		close(pidfd);
+	if (pid < 0 || waitpid(pid, &status, 0) != pid || !WIFEXITED(status) || !status)
+		return bj_err_set(err, BJ_E_SYSTEM, 0, "cannot mount an empty /proc");
+	AUTO_FD int proc = WEXITSTATUS(status);
+	if (mkdir(BJ_MOUNTS_NOBODY, 0755) < 0)
+		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot make " BJ_MOUNTS_NOBODY);
+	return bj_mount_attach(proc, AT_FDCWD, BJ_MOUNTS_NOBODY, err);
+}
+
+static int attach_proc(int base, struct bj_err *err)
+{
+	AUTO_FD int proc = mount_proc(err);
 
 	if (proc >= 0 && mkdirat(base, "proc", 0755) < 0)
 		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot make a place for /proc");
@@ -229,8 +279,5 @@ int bj_mounts_templates(const int *images, size_t n, bool want_proc, struct bj_e
 		r = attach_proc(base, err);
 	if (r < 0)
 		return bj_err_wrap(err, "cannot build the jar's root");
-	if (fchdir(base) < 0 || bj_sys_pivot_root(".", ".") < 0 || umount2(".", MNT_DETACH) < 0 ||
-	    chdir("/") < 0)
-		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot leave the host's files");
-	return 0;
+	return bj_mount_pivot(base, err);
 }

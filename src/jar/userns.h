@@ -23,6 +23,6 @@ int bj_userns_map(pid_t pid, const struct bj_userns_ids *ids, struct bj_err *err
  * user is for all jars together. */
 int bj_userns_limit_all(struct bj_err *err);
 
-/* The same in a jar's: its own part, and no user namespaces inside it. The launcher's /proc must
- * be there. */
-int bj_userns_limit_jar(struct bj_err *err);
+/* The same in a jar's: its own part, and no user namespaces inside it. @proc_fd is a /proc of the
+ * launcher (bj_mounts_procs). */
+int bj_userns_limit_jar(int proc_fd, struct bj_err *err);

@@ -66,6 +66,9 @@ enum { MAX_JARS = 4096, FDS_PER_JAR = 19, EVENTS_AT_ONCE = 64, LOOK_MS = 20 };
 	 | CAP_BIT(CAP_SYS_PTRACE) /* setns by the pidfd of an init that is not dumpable */        \
 	 | CAP_BIT(CAP_KILL))      /* ending jars, whose uids differ from ours */
 
+/* And making many: entering the mount namespaces that jars are copies of (roots.h). */
+#define KEEP_CAPS_MANY (KEEP_CAPS | CAP_BIT(CAP_SYS_CHROOT))
+
 /* --- coming up -------------------------------------------------------------------------------- */
 
 static uint32_t count_slots(void)
@@ -206,6 +209,15 @@ static int load_filter(struct bj_err *err)
 		     : 0;
 }
 
+/* For one jar one will do. */
+static int open_procs(struct launcher *l, struct bj_err *err)
+{
+	l->ground.n_procs = bj_mounts_procs(l->ground.procs, l->once ? 1 : BJ_MOUNTS_PROCS);
+	if (l->ground.n_procs == 0)
+		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot open /proc");
+	return l->once ? 0 : bj_mounts_nobody(err);
+}
+
 static int build_ground(struct launcher *l, const struct bj_launch_birth *birth,
 			const struct bj_launch_image *images, struct bj_err *err)
 {
@@ -219,12 +231,14 @@ static int build_ground(struct launcher *l, const struct bj_launch_birth *birth,
 		r = give_up_root(l, birth, err);
 	if (r == 0)
 		r = bj_mounts_templates(fds, BJ_WIRE_IMAGES, true, err);
+	if (r == 0)
+		r = open_procs(l, err);
 	if (r == 0 && birth->root)
 		r = give_up_root(l, birth, err);
 	if (r == 0)
 		r = bj_userns_limit_all(err);
 	if (r == 0)
-		r = bj_creds_keep_caps(KEEP_CAPS, err);
+		r = bj_creds_keep_caps(l->once ? KEEP_CAPS : KEEP_CAPS_MANY, err);
 	/* Children inherit it: where it is left out, it is left out here, too. */
 	if (r == 0 && !bj_layer_faulty(BJ_LAYER_NO_NEW_PRIVS))
 		r = bj_creds_no_new_privs(err);
@@ -620,6 +634,16 @@ static int open_meminfo(void)
 #endif
 }
 
+static void make_roots(struct launcher *l)
+{
+	uint32_t images = 0;
+
+	for (uint32_t i = 0; i < BJ_WIRE_IMAGES; i++)
+		images |= l->ground.images[i].there ? 1u << i : 0;
+	bj_roots_init(&l->roots, images, l->ground.procs[0], l->ground.proc != BJ_MOUNTS_PROC_NONE);
+	l->ground.roots = &l->roots;
+}
+
 void bj_launch_main(const struct bj_launch_birth *birth, const struct bj_launch_settings *settings)
 {
 	struct launcher l = {
@@ -643,6 +667,7 @@ void bj_launch_main(const struct bj_launch_birth *birth, const struct bj_launch_
 		l.ground.births = &l.births;
 		bj_nets_init(&l.nets);
 		l.ground.nets = &l.nets;
+		make_roots(&l);
 	}
 	say_hello(&l, up ? NULL : &err);
 	if (up) {

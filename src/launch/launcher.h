@@ -61,6 +61,7 @@ struct launcher {
 	struct bj_jar_ground ground;
 	struct bj_births births;
 	struct bj_nets nets;
+	struct bj_roots roots;
 	struct bj_err no_cgroups; /* why there are none */
 	struct bj_jar **jars;     /* by index; NULL: free */
 	uint32_t n_slots, n_live;

@@ -20,6 +20,7 @@
 #include "record/audit.h"
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/fd.h"
 #include "base/log.h"
@@ -35,8 +36,12 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 
-/* While lines come, the thread looks by itself: waking it costs a run more than it takes. */
-enum { GROUP_MS = 10, IDLE_GROUPS = 100 };
+/* While lines come, the thread looks by itself: waking it costs a run more than it takes.
+ *
+ * A line is durable within DURABLE_MS where the disk allows it. One that comes when a flush has
+ * just begun waits for that, for the group and for the next flush: what two flushes leave of the
+ * time is the group's. A fast disk gets fewer and larger groups, a slow one is not kept waiting. */
+enum { DURABLE_MS = 40, GROUP_MAX_MS = 20, GROUP_MIN_MS = 2, IDLE_MS = 1000 };
 
 struct bj_audit {
 	pthread_mutex_t lock; /* over all that follows, in this process */
@@ -52,6 +57,7 @@ struct bj_audit {
 	const char *broken;        /* what is wrong with the log; NULL: nothing */
 
 	bool has_flusher, stopping, dirty, asleep;
+	uint64_t flush_ns; /* how long one takes: the longest lately */
 	pthread_t flusher;
 	pthread_cond_t wake;
 	atomic_ullong errors;
@@ -443,36 +449,54 @@ static void flush(struct bj_audit *a)
 
 	AUTO_FD int log = a->log >= 0 ? fcntl(a->log, F_DUPFD_CLOEXEC, 3) : -1;
 
+	const uint64_t start = bj_clock_now();
+
 	pthread_mutex_unlock(&a->lock);
 	if (a->sync == BJ_AUDIT_GROUP &&
 	    ((log >= 0 && fdatasync(log) < 0) || fdatasync(a->head_fd) < 0))
 		a->errors++;
 	pthread_mutex_lock(&a->lock);
+
+	const uint64_t took = bj_clock_now() - start, before = a->flush_ns - a->flush_ns / 8;
+
+	a->flush_ns = took > before ? took : before;
+}
+
+/* Whoever comes in this time shares the cost. Returns how long it was, in milliseconds. */
+static unsigned int wait_group(struct bj_audit *a)
+{
+	const uint64_t flushes = 2 * a->flush_ns / 1000000;
+	const uint64_t left = flushes < DURABLE_MS ? DURABLE_MS - flushes : 0;
+	const unsigned int ms = left > GROUP_MAX_MS   ? GROUP_MAX_MS
+				: left < GROUP_MIN_MS ? GROUP_MIN_MS
+						      : (unsigned int)left;
+	const struct timespec group = { .tv_nsec = (long)ms * 1000000L };
+
+	pthread_mutex_unlock(&a->lock);
+	nanosleep(&group, NULL);
+	pthread_mutex_lock(&a->lock);
+	return ms;
 }
 
 static void *flusher(void *ctx)
 {
-	static const struct timespec group = { .tv_nsec = GROUP_MS * 1000000L };
 	struct bj_audit *a = ctx;
-	unsigned int idle = IDLE_GROUPS;
+	unsigned int idle = IDLE_MS;
 
 	pthread_mutex_lock(&a->lock);
 	while (!a->stopping || a->dirty) {
-		if (!a->dirty && idle >= IDLE_GROUPS) {
+		if (!a->dirty && idle >= IDLE_MS) {
 			a->asleep = true;
 			pthread_cond_wait(&a->wake, &a->lock);
 			a->asleep = false;
 			continue;
 		}
-		if (!a->stopping) {
-			/* Whoever comes in this time shares the cost. */
-			pthread_mutex_unlock(&a->lock);
-			nanosleep(&group, NULL);
-			pthread_mutex_lock(&a->lock);
-		}
-		idle = a->dirty ? 0 : idle + 1;
-		if (a->dirty)
+		if (!a->stopping)
+			idle += wait_group(a);
+		if (a->dirty) {
+			idle = 0;
 			flush(a);
+		}
 	}
 	pthread_mutex_unlock(&a->lock);
 	return NULL;
@@ -522,6 +546,9 @@ int bj_audit_background(struct bj_audit *a, struct bj_err *err)
 {
 	if (!a || a->has_flusher)
 		return 0;
+
+	/* Nobody knows the disk yet. */
+	a->flush_ns = (DURABLE_MS - GROUP_MAX_MS / 2) / 2 * UINT64_C(1000000);
 
 	const int r = pthread_create(&a->flusher, NULL, flusher, a);
 

@@ -60,6 +60,7 @@ struct search {
 struct work {
 	const struct bj_buf *codes;
 	size_t n_codes;
+	const struct bj_compact_part *part; /* NULL: the whole */
 	struct bj_err *err;
 	bool failed;
 	uint32_t number, arch;
@@ -242,7 +243,7 @@ static int by_size(const void *a, const void *b)
 /* Where a comparison may begin to have another outcome. The caller frees *@ret. */
 static size_t find_cuts(struct work *w, uint32_t **ret)
 {
-	size_t n = 0, size, total = 1;
+	size_t n = 0, size, total = 1 + 2 * (size_t)BJ_COMPACT_NUMBERS;
 
 	for (size_t c = 0; c < w->n_codes; c++)
 		total += 2 * w->codes[c].size / sizeof(struct sock_filter);
@@ -252,6 +253,10 @@ static size_t find_cuts(struct work *w, uint32_t **ret)
 	if (!cuts)
 		abort();
 	cuts[n++] = 0;
+	for (size_t i = 0; w->part && i < w->part->n; i++) {
+		cuts[n++] = w->part->numbers[i];
+		cuts[n++] = w->part->numbers[i] + 1;
+	}
 	for (size_t c = 0; c < w->n_codes; c++) {
 		const struct sock_filter *code = program(w, c, &size);
 
@@ -289,6 +294,16 @@ static void check_others(struct work *w, uint32_t arch, const uint32_t *cuts, si
 				fail(w, "it lets another architecture live");
 }
 
+/* Whether the other part answers for @number. */
+static bool is_left_out(const struct work *w, uint32_t number)
+{
+	bool named = false;
+
+	for (size_t i = 0; w->part && i < w->part->n; i++)
+		named |= w->part->numbers[i] == number;
+	return w->part && named == w->part->others;
+}
+
 static void find_ranges(struct work *w, uint32_t arch)
 {
 	uint32_t *cuts = NULL;
@@ -304,7 +319,8 @@ static void find_ranges(struct work *w, uint32_t arch)
 		while (next < n && cuts[next] == cuts[i])
 			next++;
 		add_range(w, cuts[i], next < n ? cuts[next] - 1 : UINT32_MAX,
-			  follow_all(w, arch, cuts[i]));
+			  is_left_out(w, cuts[i]) ? make_answer(w, SECCOMP_RET_ALLOW)
+						  : follow_all(w, arch, cuts[i]));
 	}
 	free(cuts);
 }
@@ -462,6 +478,12 @@ static void write_all(struct work *w, uint32_t root)
 
 int bj_compact(const struct bj_buf *codes, size_t n, struct bj_buf *ret_code, struct bj_err *err)
 {
+	return bj_compact_part(codes, n, NULL, ret_code, err);
+}
+
+int bj_compact_part(const struct bj_buf *codes, size_t n, const struct bj_compact_part *part,
+		    struct bj_buf *ret_code, struct bj_err *err)
+{
 	const struct word arch = { ARCH, UINT32_MAX };
 	const uint32_t native = seccomp_arch_native();
 	struct work *w = calloc(1, sizeof(*w));
@@ -470,6 +492,7 @@ int bj_compact(const struct bj_buf *codes, size_t n, struct bj_buf *ret_code, st
 		abort();
 	w->codes = codes;
 	w->n_codes = n;
+	w->part = part;
 	w->err = err;
 	find_ranges(w, native);
 	if (!w->failed) {

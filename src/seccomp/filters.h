@@ -9,6 +9,8 @@
  * floor    a deny-list that no jar runs without: what no profile may give back
  * jar      profiles/default.json, the allow-list used when no custom profile is given, and the
  *          floor in one: it answers as both would (compact.h)
+ * zygote   the part of it that a zygote can keep to; its slots inherit it
+ * slot     the rest of it: calls that a slot makes to seal itself
  * init     for the init of a jar, which loads it once it has started
  * collect  for the process that collects artifacts, which loads it once it has started
  * import   for the process that unpacks a foreign image
@@ -26,8 +28,8 @@ struct bj_filter {
 	size_t size;      /* bytes */
 };
 
-extern const struct bj_filter bj_filter_floor, bj_filter_jar, bj_filter_init, bj_filter_collect,
-	bj_filter_import, bj_filter_front, bj_filter_launcher;
+extern const struct bj_filter bj_filter_floor, bj_filter_jar, bj_filter_zygote, bj_filter_slot,
+	bj_filter_init, bj_filter_collect, bj_filter_import, bj_filter_front, bj_filter_launcher;
 
 /* The longest program that the kernel takes: 4,096 instructions of 8 bytes. */
 enum { BJ_FILTER_MAX = 4096 * 8 };

@@ -55,6 +55,7 @@ enum { FD_SLOT = 3, FD_REPORT = 4, FD_FIRST_UNUSED = 5 };
 static struct {
 	struct bj_seal_limits limits;
 	int slot_fd, report_fd;
+	bool begun; /* the zygote has loaded its part of the filter */
 	bool hurry;
 	uint32_t sick;
 	struct bj_seal_report report;
@@ -232,6 +233,7 @@ EXPORT int bj_slot_serve(void)
 	int r;
 
 	find_python();
+	slot.begun = bj_seal_begin();
 	if (send(BJ_ZYGOTE_SOCKET, "r", 1, MSG_NOSIGNAL) != 1)
 		return -1;
 	while ((r = serve_one()) == 0)
@@ -283,7 +285,7 @@ EXPORT int bj_slot_seal(void)
 		return -1;
 	}
 	(void)!bj_farewell_offer(FD_SLOT, true);
-	r = bj_seal_self(&slot.limits, -1, report);
+	r = bj_seal_self(&slot.limits, -1, slot.begun, report);
 	/* The change of uid hid our own /proc/self from us; an exec would have shown it again. */
 	if (r == 0 && prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) < 0) {
 		r = bj_err_set(&report->err, BJ_E_SYSTEM, errno, "cannot see /proc/self");

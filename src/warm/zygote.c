@@ -31,25 +31,18 @@ enum { MAX_MODULES = 64 };
 static int enter_template(uint32_t image, struct bj_err *err)
 {
 	static const char *const options[] = { "mode=0755", NULL };
-	char template[BJ_TEMPLATE_PATH];
-
-	snprintf(template, sizeof(template), BJ_TEMPLATE, image);
 
 	if (unshare(CLONE_NEWNS) < 0)
 		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot leave the launcher's mounts");
-	AUTO_FD int root = bj_mount_clone(AT_FDCWD, template, 0, err);
+	AUTO_FD int root = bj_mounts_copy(image, err);
 	AUTO_FD int files =
 		bj_mount_new("tmpfs", options, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV, err);
 	if (root < 0 || files < 0)
 		return -1;
 	if (bj_mount_write_file(files, LIBRARY, bj_embed_slot, bj_embed_slot_size, 0555, err) < 0 ||
-	    bj_mount_attach(root, AT_FDCWD, template, err) < 0 ||
 	    bj_mount_attach(files, root, "script", err) < 0)
 		return -1;
-	if (fchdir(root) < 0 || bj_sys_pivot_root(".", ".") < 0 || umount2(".", MNT_DETACH) < 0 ||
-	    chdir("/") < 0)
-		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot enter the zygote's root");
-	return 0;
+	return bj_mount_pivot(root, err);
 }
 
 /* What it prints while it rehearses goes nowhere. The launcher's streams are a pipe that nobody

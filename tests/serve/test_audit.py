@@ -234,8 +234,8 @@ def durations(state, trace):
 def test_lines_are_durable_within_50_ms(state, record_property):
     """AUDIT: from the write of a line to the end of the fdatasync of its file, rotation included, as
     the kernel sees it."""
-    # A line waits 10 ms, for two calls under way and for two of its own (docs/audit.md): with a disk that takes more
-    # than 10 ms for each there is another try, and only then.
+    # A line waits for two calls under way, for its group and for two calls of its own (docs/audit.md): with a disk
+    # that takes more than 10 ms for each there is another try, and only then.
     for number in range(3):
         took, syncs = durations(state, state.parent / f"trace{number}")
         if at_95(syncs) <= 0.010:

@@ -164,6 +164,23 @@ def test_warm_and_cold_bash_say_the_same(warm, tmp_path, name):
     same(run_warm(warm, SAME_BASH[name], language="bash"), run_cold(SAME_BASH[name], tmp_path, "bash"))
 
 
+@pytest.mark.unsanitized
+def test_a_zygote_has_the_filter_of_its_slots(warm):
+    """All of it but what a slot needs to seal itself: that it loads itself, and hears of its end with another."""
+    run_warm(warm, "print(1)")
+
+    def field(pid, name):
+        return int(pathlib.Path(f"/proc/{pid}/status").read_text().split(f"{name}:")[1].split()[0])
+
+    zygote, slots = find_zygote(warm.process.pid), set()
+    for pid in below(warm.process.pid):
+        with contextlib.suppress(OSError):  # it may end just now
+            if is_slot(pid):
+                slots.add(field(pid, "Seccomp_filters"))
+    assert field(zygote, "Seccomp_filters") == field(field(zygote, "PPid"), "Seccomp_filters") + 1
+    assert slots == {field(zygote, "Seccomp_filters") + 2}
+
+
 def test_slots_share_no_randomness(warm):
     """Ten interpreters of one zygote draw ten different numbers."""
     script = "import random, uuid, secrets\nprint(random.random(), uuid.uuid4(), secrets.token_hex(8))"
@@ -400,15 +417,50 @@ def test_a_network_without_sockets_is_used_again(serve):
     zygote = find_zygote(service.process.pid)
     assert os.stat(f"/proc/{zygote}/ns/net").st_ino != os.stat("/proc/self/ns/net").st_ino
     for _ in range(200):
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError):  # one may end just now
             slots = [pid for pid in below(service.process.pid) if is_slot(pid)]
+            networks = {os.stat(f"/proc/{pid}/ns/net").st_ino for pid in slots}
             if any(owner != own for owner, own in map(owner_of_network, slots)):
                 break
         run_warm(service, "print(1)")
     else:
         pytest.fail("every jar has a new one")
     assert zygote not in slots
-    assert all(os.stat(f"/proc/{pid}/ns/net").st_ino != os.stat(f"/proc/{zygote}/ns/net").st_ino for pid in slots)
+    assert os.stat(f"/proc/{zygote}/ns/net").st_ino not in networks
+
+
+UNCOVER = """
+import ctypes, json, os, sys
+libc, seen = ctypes.CDLL(None, use_errno=True), {}
+spaces = [os.open(f"/proc/{sys.argv[1]}/ns/{name}", os.O_RDONLY) for name in ("user", "mnt")]
+assert all(libc.setns(space, 0) == 0 for space in spaces) and libc.unshare(0x20000) == 0
+seen["/"] = [os.listdir("/")]
+for path in "/proc", "/script":
+    seen[path] = []
+    while libc.umount2(path.encode(), 2) == 0:
+        seen[path].append(os.listdir(path))
+print(json.dumps(seen))
+"""
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="enters the jar with all rights")
+def test_nothing_of_the_machine_lies_under_a_jar(warm):
+    """Who takes away what a jar's own mounts cover finds an empty /proc and the script's own file."""
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        run = pool.submit(run_warm, warm, "import time\nprint(1)\ntime.sleep(1.5)")
+        for _ in range(100):
+            slots = [pid for pid in below(warm.process.pid) if is_slot(pid)]
+            busy = [pid for pid in slots if os.path.exists(f"/proc/{pid}/root/script/script.py")]
+            if busy:
+                break
+            time.sleep(0.02)
+        done = subprocess.run(["/usr/bin/python3", "-I", "-c", UNCOVER, str(busy[0])], capture_output=True, text=True)
+        assert run.result()["stdout"] == "1\n"
+    assert done.returncode == 0, done.stderr
+    seen = json.loads(done.stdout)
+    assert seen["/proc"] and all(set(names) <= {"self", "thread-self"} for names in seen["/proc"]), seen
+    assert seen["/script"] == [["script.py"], []], seen
+    assert {"usr", "work", "script"} < set(seen["/"][0]) and not {"jar0", "nobody", "root", "home"} & set(seen["/"][0])
 
 
 def test_a_script_with_many_sockets_goes_on(warm):

@@ -85,6 +85,24 @@ static int drop_the_rest(void)
 	return bj_creds_drop_caps(NULL) < 0 ? 3 : 0;
 }
 
+/* An exec gives uid 0 everything that the bounding set has, which is full here. */
+static int end_root(void)
+{
+	static const char none[] = "grep -q 'CapPrm:\t0*$' /proc/self/status && "
+				   "grep -q 'CapEff:\t0*$' /proc/self/status && "
+				   "! grep -q 'CapBnd:\t0*$' /proc/self/status";
+
+	if (bj_creds_end_root(NULL) < 0 || geteuid() != 0)
+		return 1;
+	if (caps("CapPrm") != 0 || caps("CapEff") != 0 || caps("CapInh") != 0 ||
+	    caps("CapAmb") != 0)
+		return 2;
+	if (prctl(PR_SET_SECUREBITS, 0, 0, 0, 0) == 0)
+		return 3;
+	execl("/bin/sh", "sh", "-c", none, (char *)NULL);
+	return 4;
+}
+
 static int become_nobody(void)
 {
 	static const gid_t some[] = { 5, 6 };
@@ -141,6 +159,12 @@ static void kept_caps_are_the_only_ones(void **state)
 	in_a_child(keep_one);
 }
 
+static void uid_0_has_no_rights_of_its_own(void **state)
+{
+	(void)state;
+	in_a_child(end_root);
+}
+
 static void nobody_is_nobody_for_good(void **state)
 {
 	(void)state;
@@ -165,6 +189,7 @@ int main(void)
 	const struct CMUnitTest as_root[] = {
 		cmocka_unit_test(dropped_caps_are_gone_from_every_set),
 		cmocka_unit_test(kept_caps_are_the_only_ones),
+		cmocka_unit_test(uid_0_has_no_rights_of_its_own),
 		cmocka_unit_test(nobody_is_nobody_for_good),
 		cmocka_unit_test(a_set_that_stays_is_an_error),
 	};

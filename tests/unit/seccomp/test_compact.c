@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <seccomp.h>
 #include <stdio.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 
 #define PROFILES UNIT_DIR "/../../profiles/"
@@ -23,7 +24,7 @@ enum { MAX_VALUES = 4096, LAST_NUMBER = 1100, GUESSES = 400000, ARGS = 6 };
 /* Libseccomp's programs for one filter of ours, in the order in which they would be loaded. */
 struct origin {
 	const char *name;
-	const struct bj_filter *ours;
+	const struct bj_filter *ours, *rest; /* the latter is loaded on top, unless NULL */
 	const char *profiles[2];
 	struct bj_buf codes[2];
 	size_t n;
@@ -32,24 +33,36 @@ struct origin {
 };
 
 /* As the kernel does it: the last program is asked first, and one before it must be stricter. */
+static uint32_t ask_next(const struct bj_filter *filter, const struct seccomp_data *data,
+			 uint32_t said)
+{
+	const uint32_t now = answer(filter, data);
+
+	return (int32_t)(now & SECCOMP_RET_ACTION_FULL) < (int32_t)(said & SECCOMP_RET_ACTION_FULL)
+		       ? now
+		       : said;
+}
+
 static uint32_t ask_all(const struct origin *o, const struct seccomp_data *data)
 {
 	uint32_t said = SECCOMP_RET_ALLOW;
 
 	for (size_t i = o->n; i-- > 0;) {
 		const struct bj_filter filter = { o->codes[i].data, o->codes[i].size };
-		const uint32_t now = answer(&filter, data);
 
-		if ((int32_t)(now & SECCOMP_RET_ACTION_FULL) <
-		    (int32_t)(said & SECCOMP_RET_ACTION_FULL))
-			said = now;
+		said = ask_next(&filter, data, said);
 	}
 	return said;
 }
 
+static uint32_t ask_ours(const struct origin *o, const struct seccomp_data *data)
+{
+	return ask_next(o->ours, data, o->rest ? answer(o->rest, data) : SECCOMP_RET_ALLOW);
+}
+
 static void expect_same(const struct origin *o, const struct seccomp_data *data)
 {
-	const uint32_t theirs = ask_all(o, data), ours = answer(o->ours, data);
+	const uint32_t theirs = ask_all(o, data), ours = ask_ours(o, data);
 
 	if (ours != theirs)
 		fail_msg("%s: arch %#x, call %d (%#llx, %#llx, %#llx): %#x, should be %#x", o->name,
@@ -166,6 +179,10 @@ static void every_filter_answers_as_its_profiles_do(void **state)
 		{ .name = "jar",
 		  .ours = &bj_filter_jar,
 		  .profiles = { "default.json", "floor.json" } },
+		{ .name = "zygote and slot",
+		  .ours = &bj_filter_zygote,
+		  .rest = &bj_filter_slot,
+		  .profiles = { "default.json", "floor.json" } },
 		{ .name = "floor", .ours = &bj_filter_floor, .profiles = { "floor.json" } },
 		{ .name = "init", .ours = &bj_filter_init, .profiles = { "init.json" } },
 		{ .name = "collect", .ours = &bj_filter_collect, .profiles = { "collect.json" } },
@@ -245,6 +262,29 @@ static void two_programs_answer_as_two(void **state)
 	assert_int_equal(answer_to(&filter, NATIVE + 1, 4), SECCOMP_RET_KILL_PROCESS);
 }
 
+/* What a slot needs to seal itself it may do until its own part is loaded, and nothing more. */
+static void a_zygote_may_do_what_its_slots_need(void **state)
+{
+	static const int calls[] = { SYS_clone3, SYS_prlimit64, SYS_seccomp, SYS_setns,
+				     SYS_unshare };
+	const struct seccomp_data core = { .nr = SYS_prlimit64,
+					   .arch = NATIVE,
+					   .args = { 0, RLIMIT_CORE, 1 } };
+	int more = 0;
+
+	(void)state;
+	for (size_t i = 0; i < BJ_ARRAY_SIZE(calls); i++)
+		assert_int_equal(answer_to(&bj_filter_zygote, NATIVE, calls[i]), SECCOMP_RET_ALLOW);
+	for (int number = 0; number <= LAST_NUMBER; number++)
+		more += answer_to(&bj_filter_zygote, NATIVE, number) == SECCOMP_RET_ALLOW &&
+			answer_to(&bj_filter_jar, NATIVE, number) != SECCOMP_RET_ALLOW;
+	/* The others are allowed with some arguments. */
+	assert_int_equal(more, 3);
+	assert_int_equal(answer(&bj_filter_zygote, &core), SECCOMP_RET_ALLOW);
+	assert_int_equal(answer(&bj_filter_slot, &core), SECCOMP_RET_ERRNO);
+	assert_int_equal(answer_to(&bj_filter_slot, NATIVE + 1, 0), SECCOMP_RET_KILL_PROCESS);
+}
+
 static void what_it_does_not_know_it_refuses(void **state)
 {
 	(void)state;
@@ -268,6 +308,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_filter_answers_as_its_profiles_do),
 		cmocka_unit_test(two_programs_answer_as_two),
+		cmocka_unit_test(a_zygote_may_do_what_its_slots_need),
 		cmocka_unit_test(what_it_does_not_know_it_refuses),
 	};
 

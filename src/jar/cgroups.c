@@ -464,10 +464,18 @@ int bj_cgroups_complete(struct bj_cgroups *g, const struct bj_cgroup_limits *all
 	return r < 0 ? r : write_caps(g, all, err);
 }
 
+/* Whether there is a directory beside ours: each counts as a link. */
+static bool has_others(int base_fd)
+{
+	struct stat st;
+
+	return fstat(base_fd, &st) < 0 || st.st_nlink != 3;
+}
+
 void bj_cgroups_sweep(struct bj_cgroups *g)
 {
 	for (int h = 0; g && h < BJ_HIER_COUNT; h++)
-		if (g->dir[h] >= 0)
+		if (g->dir[h] >= 0 && has_others(g->base[h]))
 			sweep(g, g->base[h]);
 }
 

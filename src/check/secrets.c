@@ -13,11 +13,11 @@
 
 enum { POOL = 16 };
 
-/* Memory for scans: one at a time uses each. A scan is often shorter than making it, so those that
- * are free are kept. */
+/* Memory for scans, which fits both databases: one at a time uses each. A scan is often shorter
+ * than making it, so those that are free are kept. */
 struct pool {
 	pthread_mutex_t lock;
-	hs_scratch_t *model; /* fits both databases; copied, never used */
+	const hs_database_t *user; /* NULL: none */
 	hs_scratch_t *free[POOL];
 	size_t n;
 };
@@ -176,11 +176,23 @@ static void pool_free(struct pool *pool)
 		return;
 	while (pool->n > 0)
 		hs_free_scratch(pool->free[--pool->n]);
-	hs_free_scratch(pool->model);
 	pthread_mutex_destroy(&pool->lock);
 	free(pool);
 }
 
+/* NULL: no memory. */
+static hs_scratch_t *new_scratch(const struct pool *pool)
+{
+	hs_scratch_t *scratch = NULL;
+
+	if (hs_alloc_scratch(builtin(), &scratch) == HS_SUCCESS &&
+	    (!pool->user || hs_alloc_scratch(pool->user, &scratch) == HS_SUCCESS))
+		return scratch;
+	hs_free_scratch(scratch);
+	return NULL;
+}
+
+/* With memory for the first scan: most processes have one at a time. */
 static struct pool *pool_new(const hs_database_t *user)
 {
 	struct pool *pool = calloc(1, sizeof(*pool));
@@ -188,11 +200,13 @@ static struct pool *pool_new(const hs_database_t *user)
 	if (!pool)
 		return NULL;
 	pthread_mutex_init(&pool->lock, NULL);
-	if (hs_alloc_scratch(builtin(), &pool->model) != HS_SUCCESS ||
-	    (user && hs_alloc_scratch(user, &pool->model) != HS_SUCCESS)) {
+	pool->user = user;
+	pool->free[0] = new_scratch(pool);
+	if (!pool->free[0]) {
 		pool_free(pool);
 		return NULL;
 	}
+	pool->n = 1;
 	return pool;
 }
 
@@ -205,9 +219,7 @@ static hs_scratch_t *take_scratch(struct pool *pool)
 	if (pool->n > 0)
 		scratch = pool->free[--pool->n];
 	pthread_mutex_unlock(&pool->lock);
-	if (!scratch && hs_clone_scratch(pool->model, &scratch) != HS_SUCCESS)
-		return NULL;
-	return scratch;
+	return scratch ? scratch : new_scratch(pool);
 }
 
 static void give_scratch(struct pool *pool, hs_scratch_t *scratch_take)

@@ -158,6 +158,7 @@ int bj_jar_build(struct bj_jar *jar, const struct bj_jar_ground *ground,
 	jar->tmp_size = shape->tmp_size;
 	jar->reply.magic = BJ_WIRE_MAGIC;
 	jar->reply.own_uid = ground->own_uids;
+	jar->unheard = ground->alone;
 	jar->deadline = bj_clock_now() + BJ_JAR_BUILD_NS;
 
 	/* Init stays outside the cgroup, so that it is neither throttled nor killed for want of

@@ -24,6 +24,7 @@ struct bj_cgroup {
 	char name[32];
 	struct bj_cgroup_limits limits; /* as written */
 	bool killed;                    /* its CPU limit is lifted */
+	bool single;                    /* v1: it has the rooms themselves */
 	int dir[BJ_HIER_COUNT];
 	int tasks[BJ_HIER_COUNT]; /* v1: opened by us, written by the process that joins */
 	int oom_fd;
@@ -64,6 +65,18 @@ static int limit_cpu(const struct bj_cgroup *cg, uint32_t milli, struct bj_err *
 				     all && all < milli ? all : milli, err);
 }
 
+/* What a jar in the rooms themselves may have: there is nothing above them that caps it. */
+static struct bj_cgroup_limits capped(const struct bj_cgroup *cg, struct bj_cgroup_limits limits)
+{
+	const struct bj_cgroups *g = cg->groups;
+
+	if (cg->single && g->memory && g->memory < limits.memory)
+		limits.memory = g->memory;
+	if (cg->single && g->pids && g->pids < limits.pids)
+		limits.pids = g->pids;
+	return limits;
+}
+
 static int write_limits(const struct bj_cgroup *cg, const struct bj_cgroup_limits *limits,
 			struct bj_err *err)
 {
@@ -80,8 +93,10 @@ static int write_limits(const struct bj_cgroup *cg, const struct bj_cgroup_limit
 	return r;
 }
 
-int bj_cgroup_change(struct bj_cgroup *cg, const struct bj_cgroup_limits *to, struct bj_err *err)
+int bj_cgroup_change(struct bj_cgroup *cg, const struct bj_cgroup_limits *wanted,
+		     struct bj_err *err)
 {
+	const struct bj_cgroup_limits within = capped(cg, *wanted), *to = &within;
 	const struct bj_cgroup_limits *from = &cg->limits;
 	const bool v2 = cg->groups->version == 2;
 	int r = 0;
@@ -135,10 +150,12 @@ static int open_tasks(struct bj_cgroup *cg, enum bj_hier h, struct bj_err *err)
 static int open_leaf(struct bj_cgroup *cg, enum bj_hier h, struct bj_err *err)
 {
 	const int parent = cg->groups->room[h];
+	const bool single = cg->single && h != BJ_HIER_UNIFIED;
 
-	if (mkdirat(parent, cg->name, 0755) < 0)
+	if (!single && mkdirat(parent, cg->name, 0755) < 0)
 		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot make cgroup %s", cg->name);
-	cg->dir[h] = openat(parent, cg->name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	cg->dir[h] = single ? fcntl(parent, F_DUPFD_CLOEXEC, 0)
+			    : openat(parent, cg->name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (cg->dir[h] < 0)
 		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot open cgroup %s", cg->name);
 	return h == BJ_HIER_UNIFIED ? 0 : open_tasks(cg, h, err);
@@ -209,8 +226,8 @@ bool bj_cgroup_give_back(struct bj_cgroup *cg)
 {
 	struct bj_cgroups *groups = cg ? cg->groups : NULL;
 
-	if (!cg || groups->version == 2 || cg->killed || groups->n_spare == BJ_SPARE_MAX ||
-	    bj_cgroup_population(cg) != 0)
+	if (!cg || groups->version == 2 || cg->killed || cg->single ||
+	    groups->n_spare == BJ_SPARE_MAX || bj_cgroup_population(cg) != 0)
 		return bj_cgroup_free(cg);
 	bj_cgroup_joined(cg);
 	groups->spare[(groups->first_spare + groups->n_spare++) % BJ_SPARE_MAX] = cg;
@@ -230,7 +247,9 @@ static int make_leaf(struct bj_cgroups *groups, const char *name,
 	if (!cg)
 		return bj_err_set(err, BJ_E_SYSTEM, ENOMEM, "cannot make a cgroup");
 	cg->groups = groups;
-	cg->limits = *limits;
+	cg->single = groups->single;
+	groups->single = false;
+	cg->limits = capped(cg, *limits);
 	cg->oom_fd = cg->pids_fd = -1;
 	snprintf(cg->name, sizeof(cg->name), "%s", name);
 	for (int h = 0; h < BJ_HIER_COUNT; h++)
@@ -239,7 +258,7 @@ static int make_leaf(struct bj_cgroups *groups, const char *name,
 		if (groups->room[h] >= 0)
 			r = open_leaf(cg, (enum bj_hier)h, err);
 	if (r == 0)
-		r = write_limits(cg, limits, err);
+		r = write_limits(cg, &cg->limits, err);
 	if (r < 0) {
 		bj_cgroup_free(cg);
 		return r;
@@ -264,10 +283,12 @@ int bj_cgroup_new(struct bj_cgroups *groups, const char *name,
 
 bool bj_cgroup_free(struct bj_cgroup *cg)
 {
-	bool clean = true;
-
 	if (!cg)
 		return true;
+
+	/* Rooms are not ours to remove: whoever can says whether somebody is left in them. */
+	bool clean = !cg->single || bj_cgroup_population(cg) == 0;
+
 	if (cg->oom_fd >= 0)
 		close(cg->oom_fd);
 	if (cg->pids_fd >= 0)
@@ -278,6 +299,8 @@ bool bj_cgroup_free(struct bj_cgroup *cg)
 		if (cg->dir[h] < 0)
 			continue;
 		close(cg->dir[h]);
+		if (cg->single && h != BJ_HIER_UNIFIED)
+			continue;
 		if (unlinkat(cg->groups->room[h], cg->name, AT_REMOVEDIR) < 0 && errno != ENOENT)
 			clean = false;
 	}

@@ -36,11 +36,19 @@ struct bj_cgroup_stats {
  * what to do. The caller frees *@ret. */
 int bj_cgroups_new(const char *parent, uid_t uid, struct bj_cgroups **ret, struct bj_err *err);
 
-/* Make the rest, which a launcher that is coming up does not need yet; cap what all jars may have
- * together (0: no cap); and sweep what dead owners left. */
+/* There will be one jar. On v1 it lives in the owner's own directories, not in leaves below them:
+ * to make and remove those takes as long as all other directories together. Its limits are the
+ * lower ones of its own and the cap. A second jar gets leaves, under the limits of the first. Call
+ * it before bj_cgroups_complete(). */
+void bj_cgroups_expect_one(struct bj_cgroups *groups);
+
+/* Make the rest, which a launcher that is coming up does not need yet, and cap what all jars may
+ * have together (0: no cap). */
 int bj_cgroups_complete(struct bj_cgroups *groups, const struct bj_cgroup_limits *all,
 			struct bj_err *err);
-void bj_cgroups_free(struct bj_cgroups *groups); /* removes the directories; NULL is fine */
+
+void bj_cgroups_sweep(struct bj_cgroups *groups); /* what dead owners left; NULL is fine */
+void bj_cgroups_free(struct bj_cgroups *groups);  /* removes the directories; NULL is fine */
 
 /* Where that launcher is to be born, for CLONE_INTO_CGROUP: birth in a cgroup needs rights over
  * where the parent is, and to move there takes milliseconds. -1: anywhere. Borrowed. */
@@ -52,6 +60,8 @@ int bj_cgroups_nursery(const struct bj_cgroups *groups);
 struct bj_cgroups_news {
 	uint32_t version, swept, cpu_milli;
 	uint32_t aside; /* 1: this process and its parent are elsewhere until bj_cgroups_free() */
+	uint32_t single, pids;
+	uint64_t memory;
 };
 struct bj_cgroups_news bj_cgroups_tell(const struct bj_cgroups *groups);
 const int *bj_cgroups_rooms(const struct bj_cgroups *groups);

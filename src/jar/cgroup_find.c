@@ -46,7 +46,9 @@ static void read_mount(char *line, struct bj_cgroup_place *place, struct roots *
 	char root[512], mount[256], type[32], options[512];
 	char *tail = strstr(line, " - ");
 
-	if (!tail || sscanf(line, "%*s %*s %*s %511s %255s", root, mount) != 2 || root[0] != '/' ||
+	/* Most lines are of other mounts: sscanf() takes longer than the kernel to write them. */
+	if (!tail || strncmp(tail, " - cgroup", 9) != 0 ||
+	    sscanf(line, "%*s %*s %*s %511s %255s", root, mount) != 2 || root[0] != '/' ||
 	    mount[0] != '/' || sscanf(tail, " - %31s %*s %511s", type, options) != 2)
 		return;
 	if (strcmp(type, "cgroup2") == 0)

@@ -17,6 +17,9 @@ struct bj_cgroups {
 	int dir[BJ_HIER_COUNT];  /* the owner's own */
 	int room[BJ_HIER_COUNT]; /* where the jars' leaves are made: below what caps them all */
 	uint32_t cpu_milli;      /* what all jars may have together; 0: no cap */
+	bool single;             /* v1: the next jar has the rooms for itself */
+	uint64_t memory;         /* with single, as cpu_milli */
+	uint32_t pids;           /* the same */
 	int home;                /* v2: where this process was; -1: unknown */
 	int nursery;             /* the cgroup a launcher of root is born in; -1: none */
 	bool aside;              /* it left that place, which had to become empty */

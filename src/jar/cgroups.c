@@ -8,7 +8,9 @@
  * by CLONE_INTO_CGROUP. The owner holds a lock on each of these directories.
  *
  * The jars' leaves lie below a directory that caps what they have together: on v1 the owner's, on
- * v2 one below it, because the launcher itself lives in the owner's.
+ * v2 one below it, because the launcher itself lives in the owner's. On v1 a jar that is the only
+ * one may have the owner's directories for itself (bj_cgroups_expect_one), but for the unified one:
+ * the launcher is born there.
  *
  * A sweeper takes the lock of a foreign directory without waiting. It gets it only when the owner
  * is dead, and then everything below is empty, because the owner was pid 1 of all that ran there.
@@ -62,6 +64,9 @@ static DIR *open_dir(int base_fd, const char *name)
 /* Remove @name and, @depth levels deep, what is below it. */
 static void remove_tree(int base_fd, const char *name, int depth)
 {
+	if (unlinkat(base_fd, name, AT_REMOVEDIR) == 0)
+		return;
+
 	AUTO_DIR DIR *dir = open_dir(base_fd, name);
 	struct dirent *e;
 
@@ -263,17 +268,28 @@ static void step_back(struct bj_cgroups *g)
 	move_all(leaf, base, NULL);
 }
 
-/* Root gives a directory to the launcher's uid, which has no rights over it otherwise. */
-static int give_away(const struct bj_cgroups *g, int dir, struct bj_err *err)
+/* Root gives a directory to the launcher's uid, which has no rights over it otherwise. On v1 who
+ * makes and joins leaves needs no more than that; who has the room itself needs what is his in a
+ * leaf: the limits, and what lifts that on the CPU for a kill. */
+static int give_away(const struct bj_cgroups *g, enum bj_hier h, int dir, struct bj_err *err)
 {
-	static const char *const files[] = { "cgroup.procs", "cgroup.subtree_control", "tasks" };
+	static const char *const files[BJ_HIER_COUNT][5] = {
+		[BJ_HIER_MEMORY] = { "tasks", "memory.limit_in_bytes",
+				     "memory.memsw.limit_in_bytes", "memory.swappiness",
+				     "memory.kmem.tcp.limit_in_bytes" },
+		[BJ_HIER_PIDS] = { "tasks", "pids.max" },
+		[BJ_HIER_CPU] = { "tasks", "cpu.cfs_quota_us", "cpu.shares" },
+		[BJ_HIER_CPUACCT] = { "tasks" },
+		[BJ_HIER_UNIFIED] = { "cgroup.procs", "cgroup.subtree_control" },
+	};
+	const bool whole = h == BJ_HIER_UNIFIED || g->single;
 
 	if (g->uid == (uid_t)-1)
 		return 0;
 	if (fchown(dir, g->uid, g->uid) < 0)
 		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot give a cgroup away");
-	for (size_t i = 0; i < BJ_ARRAY_SIZE(files); i++)
-		if (fchownat(dir, files[i], g->uid, g->uid, 0) < 0 && errno != ENOENT)
+	for (size_t i = 0; whole && i < BJ_ARRAY_SIZE(files[h]) && files[h][i]; i++)
+		if (fchownat(dir, files[h][i], g->uid, g->uid, 0) < 0 && errno != ENOENT)
 			return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot give a cgroup away");
 	return 0;
 }
@@ -299,7 +315,7 @@ static int make_room(struct bj_cgroups *g, struct bj_err *err)
 
 	const int r = pass_on(g->room[BJ_HIER_UNIFIED], err);
 
-	return r < 0 ? r : give_away(g, g->room[BJ_HIER_UNIFIED], err);
+	return r < 0 ? r : give_away(g, BJ_HIER_UNIFIED, g->room[BJ_HIER_UNIFIED], err);
 }
 
 static int make_nursery(struct bj_cgroups *g, struct bj_err *err)
@@ -319,7 +335,7 @@ static int set_up_v2(struct bj_cgroups *g, struct bj_err *err)
 	if (r == 0)
 		r = pass_on(g->dir[BJ_HIER_UNIFIED], err);
 	if (r == 0)
-		r = give_away(g, g->dir[BJ_HIER_UNIFIED], err);
+		r = give_away(g, BJ_HIER_UNIFIED, g->dir[BJ_HIER_UNIFIED], err);
 	if (r == 0)
 		r = make_room(g, err);
 	return r < 0 ? r : make_nursery(g, err);
@@ -332,7 +348,7 @@ static int make_v1_dir(struct bj_cgroups *g, enum bj_hier h, struct bj_err *err)
 	if (r < 0)
 		return r;
 	g->room[h] = g->dir[h];
-	return give_away(g, g->dir[h], err);
+	return give_away(g, h, g->dir[h], err);
 }
 
 /* v1: what the launcher is born in comes first, the controllers later. */
@@ -352,7 +368,11 @@ static int set_up_v1(struct bj_cgroups *g, struct bj_err *err)
 	/* cgroup.kill is welcome, not needed. */
 	if (g->base[BJ_HIER_UNIFIED] < 0 || make_v1_dir(g, BJ_HIER_UNIFIED, NULL) < 0)
 		return 0;
-	return make_nursery(g, err);
+	/* What passes no controllers on may hold processes beside its leaves. */
+	if (g->uid == (uid_t)-1)
+		return 0;
+	g->nursery = fcntl(g->dir[BJ_HIER_UNIFIED], F_DUPFD_CLOEXEC, 0);
+	return g->nursery < 0 ? bj_err_set(err, BJ_E_SYSTEM, errno, "cannot hold a cgroup") : 0;
 }
 
 static void open_bases(struct bj_cgroups *g, const struct bj_cgroup_place *place,
@@ -362,10 +382,12 @@ static void open_bases(struct bj_cgroups *g, const struct bj_cgroup_place *place
 		g->dir[h] = g->room[h] = -1;
 		g->base[h] = open_base(place, (enum bj_hier)h, parent);
 	}
-	g->nursery = -1;
-	g->home = open_base(place, BJ_HIER_UNIFIED, NULL);
+	g->nursery = g->home = -1;
+	g->version = base_has_controllers(g->base[BJ_HIER_UNIFIED]) ? 2 : 1;
+	if (g->version == 2)
+		g->home = open_base(place, BJ_HIER_UNIFIED, NULL);
 	/* Root starts from a login session, whose cgroup is full of others: go to the top. */
-	if (!parent && geteuid() == 0 && base_has_controllers(g->base[BJ_HIER_UNIFIED])) {
+	if (!parent && geteuid() == 0 && g->version == 2) {
 		close(g->base[BJ_HIER_UNIFIED]);
 		g->base[BJ_HIER_UNIFIED] = open_base(place, BJ_HIER_UNIFIED, "");
 	}
@@ -392,7 +414,6 @@ int bj_cgroups_new(const char *parent, uid_t uid, struct bj_cgroups **ret, struc
 	g->uid = uid;
 	open_bases(g, &place, parent);
 	pick_owner_name(g->owner);
-	g->version = base_has_controllers(g->base[BJ_HIER_UNIFIED]) ? 2 : 1;
 	r = g->version == 2 ? set_up_v2(g, err) : set_up_v1(g, err);
 	if (r < 0) {
 		bj_cgroups_free(g);
@@ -418,7 +439,14 @@ static int write_caps(struct bj_cgroups *g, const struct bj_cgroup_limits *all, 
 		r = bj_cgfile_write_quota(g->room[v2 ? BJ_HIER_UNIFIED : BJ_HIER_CPU], v2,
 					  all->cpu_milli, err);
 	g->cpu_milli = all->cpu_milli;
+	g->memory = all->memory;
+	g->pids = all->pids;
 	return r < 0 ? bj_err_wrap(err, "cannot cap all jars") : 0;
+}
+
+void bj_cgroups_expect_one(struct bj_cgroups *g)
+{
+	g->single = g->version == 1;
 }
 
 int bj_cgroups_complete(struct bj_cgroups *g, const struct bj_cgroup_limits *all,
@@ -433,12 +461,22 @@ int bj_cgroups_complete(struct bj_cgroups *g, const struct bj_cgroup_limits *all
 		if (r < 0 && h >= BJ_HIER_CPUACCT)
 			r = 0; /* accounting is welcome, not needed */
 	}
-	if (r == 0)
-		r = write_caps(g, all, err);
-	for (int h = 0; h < BJ_HIER_COUNT; h++)
-		if (g->dir[h] >= 0)
+	return r < 0 ? r : write_caps(g, all, err);
+}
+
+/* Whether there is a directory beside ours: each counts as a link. */
+static bool has_others(int base_fd)
+{
+	struct stat st;
+
+	return fstat(base_fd, &st) < 0 || st.st_nlink != 3;
+}
+
+void bj_cgroups_sweep(struct bj_cgroups *g)
+{
+	for (int h = 0; g && h < BJ_HIER_COUNT; h++)
+		if (g->dir[h] >= 0 && has_others(g->base[h]))
 			sweep(g, g->base[h]);
-	return r;
 }
 
 const int *bj_cgroups_rooms(const struct bj_cgroups *g)
@@ -456,6 +494,9 @@ struct bj_cgroups *bj_cgroups_adopt(const struct bj_cgroups_news *news, const in
 	g->swept = news->swept;
 	g->cpu_milli = news->cpu_milli;
 	g->aside = news->aside;
+	g->single = news->single;
+	g->memory = news->memory;
+	g->pids = news->pids;
 	g->nursery = g->home = -1;
 	for (int h = 0; h < BJ_HIER_COUNT; h++) {
 		g->room[h] = rooms_take[h];
@@ -469,7 +510,10 @@ struct bj_cgroups_news bj_cgroups_tell(const struct bj_cgroups *g)
 	return (struct bj_cgroups_news){ .version = (uint32_t)g->version,
 					 .swept = g->swept,
 					 .cpu_milli = g->cpu_milli,
-					 .aside = g->aside };
+					 .aside = g->aside,
+					 .single = g->single,
+					 .pids = g->pids,
+					 .memory = g->memory };
 }
 
 void bj_cgroups_free(struct bj_cgroups *g)

@@ -27,22 +27,36 @@ static int set_caps(uint64_t keep)
 	return (int)syscall(SYS_capset, &head, data);
 }
 
+/* To drop one copies all credentials, to look at it does not. But a set with this capability is
+ * whole or nearly so, as that of every new user namespace is; those of containers lack it. Then it
+ * takes less not to look. */
+static int drop_bounding(uint64_t keep, struct bj_err *err)
+{
+	const bool whole = prctl(PR_CAPBSET_READ, CAP_SYS_ADMIN, 0, 0, 0) > 0;
+
+	for (int cap = 0; cap <= 63; cap++) {
+		const int there = whole ? 1 : prctl(PR_CAPBSET_READ, cap, 0, 0, 0);
+
+		if (there == 0 || (keep & (UINT64_C(1) << cap)))
+			continue;
+		if (there > 0 && prctl(PR_CAPBSET_DROP, cap, 0, 0, 0) == 0)
+			continue;
+		if (errno == EINVAL)
+			break; /* past the last capability that this kernel knows */
+		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot drop capability %d", cap);
+	}
+	return 0;
+}
+
 int bj_creds_keep_caps(uint64_t keep, struct bj_err *err)
 {
 	if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) < 0)
 		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot clear ambient capabilities");
-	for (int cap = 0; cap <= 63; cap++) {
-		/* To look costs nothing, to drop costs a copy of all credentials. */
-		const int there = prctl(PR_CAPBSET_READ, cap, 0, 0, 0);
 
-		if (there < 0)
-			break; /* past the last capability that this kernel knows */
-		if (there == 0 || (keep & (UINT64_C(1) << cap)))
-			continue;
-		if (prctl(PR_CAPBSET_DROP, cap, 0, 0, 0) < 0)
-			return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot drop capability %d",
-					  cap);
-	}
+	const int r = drop_bounding(keep, err);
+
+	if (r < 0)
+		return r;
 	if (set_caps(keep) < 0)
 		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot set capabilities");
 	return 0;

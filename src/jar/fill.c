@@ -40,6 +40,7 @@ struct cold {
 	struct bj_seal_script script;
 	const struct bj_cgroup *cgroup;
 	int init_pidfd, pid_ns, pid_fd, report_fd, go_fd;
+	int our_go_fd; /* the launcher's end, which a process of the jar must not have */
 };
 
 __attribute__((noreturn)) static void complain(const struct cold *cold, const struct bj_err *err)
@@ -65,15 +66,22 @@ __attribute__((noreturn)) static void enter(const struct cold *cold)
 	complain(cold, &err);
 }
 
+/* Only children enter a pid namespace. */
+static int join_pid_ns(const struct cold *cold)
+{
+	return bj_seal_namespaces() & CLONE_NEWPID ? setns(cold->pid_ns, CLONE_NEWPID) : 0;
+}
+
 /* In the helper: join the cgroup, fork the script's process into the jar's pid namespace, tell its
  * pid, end. */
 __attribute__((noreturn)) static void help(const struct cold *cold)
 {
 	struct bj_err err = { 0 };
 
+	close(cold->our_go_fd);
 	if (cold->cgroup && bj_cgroup_join(cold->cgroup, &err) < 0)
 		complain(cold, &err);
-	if ((bj_seal_namespaces() & CLONE_NEWPID) && setns(cold->pid_ns, CLONE_NEWPID) < 0) {
+	if (join_pid_ns(cold) < 0) {
 		bj_err_set(&err, BJ_E_SYSTEM, errno, "cannot join the jar");
 		complain(cold, &err);
 	}
@@ -89,11 +97,72 @@ __attribute__((noreturn)) static void help(const struct cold *cold)
 	complain(cold, &err);
 }
 
-static int make_pipe(int *ret_read, int *ret_write, struct bj_err *err)
+/* --- a helper without memory of its own ---------------------------------------------------------
+ *
+ * To copy the launcher's memory for a process that ends at once takes as long as for the script's,
+ * and to throw it away again half of that. So where there is one run the helper uses the launcher's
+ * memory and descriptors, as after vfork(2), and the launcher waits for it: it is the parent of the
+ * script's process at once, and has its pid. A launcher with other runs does not wait: the helper,
+ * which is not real-time, may be long in coming up on a busy machine. */
+
+struct birth {
+	const struct cold *cold;
+	int birth_fd;
+	pid_t pid;
+	int pidfd, errnum;
+};
+
+/* The script's process and what it calls have this much stack, of which they take a tenth. */
+enum { BIRTH_STACK = 128 << 10 };
+
+/* In the helper. Whatever it writes the launcher finds. */
+static int bear(void *birth_ptr)
+{
+	struct birth *birth = birth_ptr;
+	struct bj_err err = { 0 };
+
+	birth->pid = join_pid_ns(birth->cold);
+	if (birth->pid == 0)
+		birth->pid = bj_sys_clone3(CLONE_PARENT, &birth->pidfd, birth->birth_fd);
+	if (birth->pid == 0) {
+		/* In the script's process, with a copy of it all: nothing comes before the limits.
+		 */
+		if (birth->cold->cgroup && bj_cgroup_join(birth->cold->cgroup, &err) < 0)
+			complain(birth->cold, &err);
+		close(birth->cold->our_go_fd);
+		enter(birth->cold);
+	}
+	birth->errnum = errno;
+	return 0;
+}
+
+static int start_alone(struct bj_jar *jar, const struct cold *cold, int birth_fd,
+		       struct bj_err *err)
+{
+	char stack[BIRTH_STACK] __attribute__((aligned(64)));
+	struct birth birth = { .cold = cold, .birth_fd = birth_fd, .pid = -1, .pidfd = -1 };
+	const pid_t helper = clone(bear, stack + sizeof(stack),
+				   CLONE_VM | CLONE_VFORK | CLONE_FILES | SIGCHLD, &birth);
+
+	if (helper < 0)
+		birth.errnum = errno;
+	else
+		waitpid(helper, NULL, 0);
+	if (birth.pid < 0)
+		return bj_err_set(err, BJ_E_SYSTEM, birth.errnum, "cannot fork into the jar");
+	jar->main_pid = birth.pid;
+	jar->watch[BJ_JAR_EV_MAIN] = birth.pidfd;
+	return 0;
+}
+
+/* --- starting -----------------------------------------------------------------------------------
+ */
+
+static int make_pipe(int flags, int *ret_read, int *ret_write, struct bj_err *err)
 {
 	int ends[2];
 
-	if (pipe2(ends, O_CLOEXEC) < 0)
+	if (pipe2(ends, O_CLOEXEC | flags) < 0)
 		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot make a pipe");
 	*ret_read = ends[0];
 	*ret_write = ends[1];
@@ -101,33 +170,44 @@ static int make_pipe(int *ret_read, int *ret_write, struct bj_err *err)
 }
 
 /* Start the helper; whatever becomes of it is told by its pipes. */
-static int start_helper(struct bj_jar *jar, struct cold *cold, struct bj_err *err)
+static int start_helper(struct bj_jar *jar, struct cold *cold, int birth_fd, struct bj_err *err)
 {
-	AUTO_FD int pid_fd = -1, report_fd = -1, go_fd = -1, pidfd = -1;
-	int r = make_pipe(&jar->watch[BJ_JAR_EV_PID], &pid_fd, err);
+	AUTO_FD int pid_fd = -1, pidfd = -1;
+	const int r = make_pipe(0, &jar->watch[BJ_JAR_EV_PID], &pid_fd, err);
+
+	if (r < 0)
+		return r;
+	cold->pid_fd = pid_fd;
+	jar->helper_pid = bj_sys_clone3(0, &pidfd, birth_fd);
+	if (jar->helper_pid == 0)
+		help(cold);
+	if (jar->helper_pid < 0)
+		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot start the jar's helper");
+	return 0;
+}
+
+/* Start the script's process, which waits until it may enter. */
+static int start_process(struct bj_jar *jar, const struct bj_jar_ground *ground, struct cold *cold,
+			 struct bj_err *err)
+{
+	const int birth_fd = jar->cgroup ? bj_cgroup_birth_fd(jar->cgroup) : -1;
+	AUTO_FD int report_fd = -1, go_fd = -1;
+	/* We look into it once more when that process has ended, and wait for nobody else then. */
+	int r = make_pipe(O_NONBLOCK, &jar->watch[BJ_JAR_EV_REPORT], &report_fd, err);
 
 	if (r == 0)
-		r = make_pipe(&jar->watch[BJ_JAR_EV_REPORT], &report_fd, err);
-	if (r == 0)
-		r = make_pipe(&go_fd, &jar->go_fd, err);
+		r = make_pipe(0, &go_fd, &jar->go_fd, err);
 	if (r < 0)
 		return r;
 	cold->cgroup = jar->cgroup;
 	cold->init_pidfd = jar->watch[BJ_JAR_EV_INIT];
 	/* A jar that was built for whoever comes is past hiding anything. */
 	cold->pid_ns = jar->pid_ns >= 0 ? jar->pid_ns : jar->watch[BJ_JAR_EV_INIT];
-	cold->pid_fd = pid_fd;
 	cold->report_fd = report_fd;
 	cold->go_fd = go_fd;
-	jar->helper_pid =
-		bj_sys_clone3(0, &pidfd, jar->cgroup ? bj_cgroup_birth_fd(jar->cgroup) : -1);
-	if (jar->helper_pid == 0) {
-		close(jar->go_fd);
-		help(cold);
-	}
-	if (jar->helper_pid < 0)
-		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot start the jar's helper");
-	return 0;
+	cold->our_go_fd = jar->go_fd;
+	return ground->alone ? start_alone(jar, cold, birth_fd, err)
+			     : start_helper(jar, cold, birth_fd, err);
 }
 
 /* Let the script's process enter. One that died meanwhile has said why, or its end says it. */
@@ -176,7 +256,7 @@ static int start_cold(struct bj_jar *jar, const struct bj_jar_ground *ground, st
 			    .bash = ground->images[jar->image].bash },
 	};
 
-	return start_helper(jar, &cold, err);
+	return start_process(jar, ground, &cold, err);
 }
 
 int bj_jar_hurry(struct bj_jar *jar, const struct bj_jar_ground *ground, struct bj_err *err)
@@ -239,7 +319,7 @@ int bj_jar_fill_bash(struct bj_jar *jar, const struct bj_jar_ground *ground, int
 	jar->filling = bj_clock_now();
 	jar->deadline = jar->filling + BJ_JAR_BUILD_NS;
 
-	const int r = start_helper(jar, &cold, err);
+	const int r = start_process(jar, ground, &cold, err);
 
 	close(pair[1]);
 	if (r == 0)

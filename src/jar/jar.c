@@ -44,10 +44,13 @@ void bj_jar_unwatch(struct bj_jar *jar, enum bj_jar_event event)
 	close_fd(&jar->watch[event]);
 }
 
-/* A script that makes sockets without end is heard at each tick, one that dies not at all. */
+/* A script that makes sockets without end is heard at each tick, one that dies not at all. A sealed
+ * process of a cold start has one thing left to say, that it cannot become its interpreter, and it
+ * ends then: that wakes us. */
 static bool is_muted(const struct bj_jar *jar, enum bj_jar_event event)
 {
-	return event == BJ_JAR_EV_LAST && (jar->dying || jar->sockets >= BJ_JAR_SOCKETS_MAX);
+	return (event == BJ_JAR_EV_LAST && (jar->dying || jar->sockets >= BJ_JAR_SOCKETS_MAX)) ||
+	       (event == BJ_JAR_EV_REPORT && jar->sealed && !jar->warm);
 }
 
 int bj_jar_watch(struct bj_jar *jar, struct bj_err *err)
@@ -100,8 +103,9 @@ static void say_started(struct bj_jar *jar)
 {
 	struct bj_wire_reply started = jar->reply;
 
-	/* What waited for its script starts at once: the front need not wake up for that. */
-	if (jar->warm)
+	/* What waited for its script starts at once: the front need not wake up for that. Nor does
+	 * one with a single run, which tells nobody. */
+	if (jar->warm || jar->unheard)
 		return;
 
 	started.kind = BJ_REPLY_STARTED;
@@ -328,6 +332,7 @@ static void sealed(struct bj_jar *jar)
 		return;
 	}
 	jar->phase = BJ_JAR_RUNNING;
+	forget(jar, BJ_JAR_EV_REPORT);
 	drop_run_fds(jar);
 	say_started(jar);
 }

@@ -44,6 +44,7 @@ struct bj_jar_ground {
 	struct bj_births *births; /* NULL: no numbers are set aside */
 	struct bj_nets *nets;     /* NULL: none is kept */
 	struct bj_roots *roots;   /* NULL: there are none */
+	bool alone;               /* there is one run: nobody else waits for the launcher */
 	bool own_uids;            /* each jar gets kernel uids of its own */
 	uint32_t uid_count;       /* uids from 1 on, as seen from the launcher */
 };
@@ -75,6 +76,7 @@ struct bj_jar {
 	uint32_t stock;            /* the launcher's: which pool made it; 0: none */
 	bool has_run;
 	bool cold_only;            /* no zygote can start its run */
+	bool unheard;              /* nobody wants to know when its run starts */
 	struct bj_wire_launch run; /* with has_run */
 	int fds[BJ_WIRE_FD_FIXED]; /* of the run; -1 once given away */
 	int out_fd, filter_fd;

@@ -119,6 +119,7 @@ static bool make_cgroups(const char *parent)
 	const bool made = bj_cgroups_new(parent, (uid_t)-1, &groups, NULL) == 0 &&
 			  bj_cgroups_complete(groups, &none, NULL) == 0;
 
+	bj_cgroups_sweep(groups);
 	bj_cgroups_free(groups);
 	return made;
 }

@@ -13,7 +13,8 @@
  * A helper, a child of the launcher, joins the cgroups (limits are written already) and the
  * namespaces, forks the script's process and ends. That process is therefore inside every wall
  * before it does anything, and a child of the launcher, which learns its exit status from the
- * kernel and from nobody else.
+ * kernel and from nobody else. (Where there is one run that process joins the cgroups itself, as
+ * the first thing it does; fill.c has the reason.)
  *
  * The script's process seals itself in a fixed order, each step while it still has the right to
  * take it:

@@ -12,13 +12,14 @@
 #include <unistd.h>
 
 /* fork(2) with namespace flags, a pidfd (close-on-exec) and, when @cgroup_fd is not -1, a birth
- * in that v2 cgroup. The child runs on a copy of the caller's stack. */
+ * in that v2 cgroup. The child runs on a copy of the caller's stack. With CLONE_PARENT its end is
+ * told to the caller's parent, by the signal that the caller's own end is told with. */
 static inline pid_t bj_sys_clone3(uint64_t flags, int *ret_pidfd, int cgroup_fd)
 {
 	struct clone_args args = {
 		.flags = flags | CLONE_PIDFD,
 		.pidfd = (uint64_t)(uintptr_t)ret_pidfd,
-		.exit_signal = SIGCHLD,
+		.exit_signal = flags & CLONE_PARENT ? 0 : SIGCHLD,
 	};
 
 	if (cgroup_fd >= 0) {

@@ -102,10 +102,13 @@ static void be_quick(void)
 
 /* The only run is answered. Whoever started us ends now, and should not wait for our cleaning up:
  * this class never takes a CPU from others by waking up. */
-static void be_patient(void)
+static void be_patient(struct launcher *l)
 {
 	const struct sched_param param = { 0 };
 
+	if (l->patient)
+		return;
+	l->patient = true;
 	sched_setscheduler(0, SCHED_BATCH | SCHED_RESET_ON_FORK, &param);
 }
 
@@ -505,7 +508,7 @@ static void handle_jar(struct launcher *l, uint32_t index, uint32_t event)
 	if (filling && jar->phase == BJ_JAR_WAITING)
 		pool_filled(l, jar);
 	if (l->once && jar->replied)
-		be_patient();
+		be_patient(l);
 	launcher_advance(l, jar);
 }
 
@@ -588,9 +591,15 @@ static void end_all(struct launcher *l)
 	if (l->caller >= 0)
 		epoll_ctl(l->epoll, EPOLL_CTL_DEL, l->caller, NULL);
 	pools_done(l);
-	for (uint32_t i = 0; i < l->n_slots; i++)
-		if (l->jars[i])
-			bj_jar_kill(l->jars[i], BJ_CAUSE_CANCELLED);
+	for (uint32_t i = 0; i < l->n_slots; i++) {
+		struct bj_jar *jar = l->jars[i];
+
+		/* What is answered holds one process in its last call, and ends with its init. */
+		if (jar && l->once && jar->exited && !jar->dying)
+			bj_jar_expire(jar);
+		else if (jar)
+			bj_jar_kill(jar, BJ_CAUSE_CANCELLED);
+	}
 	while (l->n_live > 0 && bj_clock_now() < limit) {
 		const int n = epoll_wait(l->epoll, events, EVENTS_AT_ONCE, LOOK_MS);
 
@@ -654,6 +663,7 @@ void bj_launch_main(const struct bj_launch_birth *birth, const struct bj_launch_
 		.meminfo = open_meminfo(),
 		.ground = { .required = settings->required,
 			    .proc = settings->proc,
+			    .alone = settings->ahead,
 			    .own_uids = birth->uids > 0,
 			    .uid_count = birth->uids },
 	};

@@ -55,8 +55,9 @@ struct pool {
 
 struct launcher {
 	int control, caller;
-	bool once;   /* there will be one run */
-	int starter; /* socket to the starter; its end of file is the starter's end */
+	bool once;    /* there will be one run */
+	bool patient; /* that is answered, and nobody waits for what is left to do */
+	int starter;  /* socket to the starter; its end of file is the starter's end */
 	int epoll;
 	struct bj_jar_ground ground;
 	struct bj_births births;

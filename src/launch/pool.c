@@ -80,7 +80,7 @@ int pools_init(struct launcher *l, const struct bj_launch_settings *settings, st
 	for (int i = 0; i < MAX_POOLS; i++)
 		l->pools[i].zygote = (struct bj_zygote){ .pidfd = -1, .sock = -1 };
 	plan_shelf(l, 0);
-	if (l->meminfo < 0)
+	if (l->meminfo < 0 && !l->once)
 		l->meminfo = open("/proc/meminfo", O_RDONLY | O_CLOEXEC);
 	l->wait_library = l->wait_spec = -1;
 	if (l->plan.bash == 0)
@@ -541,6 +541,9 @@ uint64_t pool_refill(struct launcher *l)
 	bool grown = false;
 	uint64_t next = 0;
 
+	/* Who has one run has neither pools nor zygotes. */
+	if (l->once)
+		return 0;
 	if (l->strays_at && now >= l->strays_at)
 		zygote_reap_strays(l);
 	look_at_memory(l, now);

@@ -193,8 +193,13 @@ static void complete_cgroups(const struct bj_launch_settings *settings, struct b
 {
 	const struct bj_cgroup_limits all = derive_caps(settings->all);
 
+	if (*groups && settings->ahead)
+		bj_cgroups_expect_one(*groups);
 	if (*groups && bj_cgroups_complete(*groups, &all, why) < 0)
 		bj_cgroups_free(BJ_TAKE_PTR(*groups));
+	/* Whoever waits for one run does not wait for what others left behind. */
+	if (!settings->ahead)
+		bj_cgroups_sweep(*groups);
 }
 
 /* Write the launcher's identity maps when it asks for them, in its user namespace by then, and
@@ -287,6 +292,8 @@ __attribute__((noreturn)) static void starter(int control_fd, int caller,
 		bj_creds_no_new_privs(NULL);
 		bj_filter_load(&bj_filter_front);
 		wait_for_end(pid, parent);
+		if (settings->ahead)
+			bj_cgroups_sweep(cgroups);
 	}
 	bj_cgroups_free(cgroups);
 	bj_subids_release(&ids);

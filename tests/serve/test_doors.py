@@ -89,6 +89,14 @@ def test_no_other_verb_loads_the_http_library():
     assert "gnutls" not in needed.stdout
 
 
+def test_the_start_asks_the_processor_nothing_and_loads_no_mathematics():
+    """Indirect functions ask it before main(), which takes a virtual machine microseconds each time."""
+    needed = subprocess.run(["readelf", "-dWr", BELLJAR], capture_output=True, text=True, check=True).stdout
+    assert "libc.so" in needed
+    assert "libm.so" not in needed
+    assert "IRELATIV" not in needed
+
+
 # --- TCP -------------------------------------------------------------------------------------
 
 

@@ -21,15 +21,16 @@
 static const struct bj_cgroup_limits WIDE = { .memory = 256 << 20, .cpu_milli = 1000, .pids = 64 };
 static const struct bj_cgroup_limits TIGHT = { .memory = 64 << 20, .cpu_milli = 500, .pids = 8 };
 
-static struct bj_cgroups *make_groups(void)
+static struct bj_cgroups *make_capped(bool for_one, const struct bj_cgroup_limits *all)
 {
-	const struct bj_cgroup_limits none = { 0 };
 	struct bj_cgroups *groups = NULL;
 	struct bj_err err = { 0 };
 
 	if (bj_cgroups_new(NULL, (uid_t)-1, &groups, &err) < 0)
 		skip();
-	if (bj_cgroups_complete(groups, &none, &err) < 0) {
+	if (for_one)
+		bj_cgroups_expect_one(groups);
+	if (bj_cgroups_complete(groups, all, &err) < 0) {
 		bj_cgroups_free(groups);
 		skip();
 	}
@@ -38,6 +39,13 @@ static struct bj_cgroups *make_groups(void)
 		skip();
 	}
 	return groups;
+}
+
+static struct bj_cgroups *make_groups(void)
+{
+	const struct bj_cgroup_limits none = { 0 };
+
+	return make_capped(false, &none);
 }
 
 static struct bj_cgroup *make_leaf(struct bj_cgroups *groups, const char *name,
@@ -208,6 +216,54 @@ static void test_what_is_in_use_is_not_kept(void **state)
 	bj_cgroups_free(groups);
 }
 
+/* Where one jar is expected it has the owner's directories for itself, with the lower limits. */
+static void test_one_jar_needs_no_leaf(void **state)
+{
+	const struct bj_cgroup_limits all = { .memory = 64 << 20, .pids = 1000 };
+	struct bj_cgroups *groups = make_capped(true, &all);
+	struct bj_cgroup *cg = make_leaf(groups, "jar-1", &WIDE);
+	const int room = bj_cgroups_rooms(groups)[0];
+	const ino_t id = leaf_id(cg);
+	struct bj_err err = { 0 };
+	struct stat st;
+
+	(void)state;
+	assert_int_equal(fstatat(room, "jar-1", &st, 0), -1);
+	assert_int_equal(fstatat(room, "tasks", &st, 0), 0);
+	assert_int_equal(st.st_ino, id);
+	assert_true(can_have(cg, 32 << 20));
+	assert_false(can_have(cg, 100 << 20));
+	/* Neither can it be asked to have more than all may. */
+	assert_int_equal(bj_cgroup_change(cg, &WIDE, &err), 0);
+	assert_false(can_have(cg, 100 << 20));
+
+	/* It is not kept for another, which gets a leaf. */
+	struct bj_cgroup *second = make_leaf(groups, "jar-2", &TIGHT);
+
+	assert_int_not_equal(leaf_id(second), id);
+	assert_int_equal(fstatat(room, "jar-2", &st, 0), 0);
+	assert_true(bj_cgroup_free(second));
+	assert_true(bj_cgroup_give_back(cg));
+	cg = make_leaf(groups, "jar-3", &TIGHT);
+	assert_int_not_equal(leaf_id(cg), id);
+	assert_true(bj_cgroup_free(cg));
+	bj_cgroups_free(groups);
+}
+
+static void test_somebody_left_in_the_rooms_is_told(void **state)
+{
+	const struct bj_cgroup_limits none = { 0 };
+	struct bj_cgroups *groups = make_capped(true, &none);
+	struct bj_cgroup *cg = make_leaf(groups, "jar-1", &WIDE);
+	const pid_t pid = live_in(cg, 4096, true);
+
+	(void)state;
+	assert_false(bj_cgroup_give_back(cg));
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	bj_cgroups_free(groups);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -215,6 +271,8 @@ int main(void)
 		cmocka_unit_test(test_limits_are_the_new_ones),
 		cmocka_unit_test(test_what_was_killed_is_removed),
 		cmocka_unit_test(test_what_is_in_use_is_not_kept),
+		cmocka_unit_test(test_one_jar_needs_no_leaf),
+		cmocka_unit_test(test_somebody_left_in_the_rooms_is_told),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

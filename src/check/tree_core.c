@@ -139,13 +139,26 @@ bool bj_tree_set_language(TSParser *parser, enum bj_language language)
 
 /* --- parsing ---------------------------------------------------------------------------------- */
 
-/* Let every reading of the text go one step. False: the time is over. */
-static bool step_all(TSParser *parser, uint32_t *furthest)
+/* How far tree-sitter looked for the latest token. */
+static uint32_t token_seen(const TSParser *parser)
 {
+	const Subtree token = parser->token_cache.token;
+
+	return token.ptr ? parser->token_cache.byte_index + quick_bytes(token) +
+				   ts_subtree_lookahead_bytes(token)
+			 : 0;
+}
+
+/* Let every reading of the text go one step. False: the time is over. */
+static bool step_all(struct quick *q, uint32_t *furthest)
+{
+	TSParser *parser = q->parser;
+
 	for (StackVersion v = 0; v < ts_stack_version_count(parser->stack); v++)
 		while (ts_stack_is_active(parser->stack, v)) {
 			if (!ts_parser__advance(parser, v, false))
 				return false;
+			quick_saw(q, token_seen(parser));
 
 			const uint32_t at = ts_stack_position(parser->stack, v).bytes;
 
@@ -166,17 +179,16 @@ static bool any_active(const Stack *stack)
 }
 
 /* False: there is an error, or the time is over. */
-static bool parse_all(TSParser *parser, const TSStringInput *input, uint64_t budget, bool *ret_late)
+static bool parse_all(struct quick *q, bool *ret_late)
 {
-	struct quick q;
+	TSParser *parser = q->parser;
 	uint32_t furthest = 0;
 
-	quick_init(&q, parser, input, budget);
 	while (any_active(parser->stack)) {
-		quick_run(&q);
-		furthest = q.at > furthest ? q.at : furthest;
-		*ret_late = quick_is_late(&q);
-		if (*ret_late || !step_all(parser, &furthest))
+		quick_run(q);
+		furthest = q->at > furthest ? q->at : furthest;
+		*ret_late = quick_is_late(q);
+		if (*ret_late || !step_all(q, &furthest))
 			return false;
 		/* With no reading left that may go on, it would begin to mend the text. */
 		if (any_active(parser->stack))
@@ -185,18 +197,29 @@ static bool parse_all(TSParser *parser, const TSStringInput *input, uint64_t bud
 	return parser->finished_tree.ptr;
 }
 
-TSTree *bj_tree_read(TSParser *parser, const char *text, uint32_t size, uint64_t budget,
-		     bool *ret_late)
+/* Read @text, from one of @marks on if there are some for its first @same bytes. *@ret_marks, when
+ * that is not NULL, gets new ones. */
+static TSTree *read_text(TSParser *parser, const TSStringInput *input, uint64_t budget,
+			 const struct bj_tree_marks *marks, uint32_t same,
+			 struct bj_tree_marks **ret_marks, bool *ret_late)
 {
-	TSStringInput input = { text, size };
+	struct quick q;
 	TSTree *tree = NULL;
 
 	ts_lexer_set_input(&parser->lexer,
-			   (TSInput){ &input, ts_string_input_read, TSInputEncodingUTF8 });
+			   (TSInput){ (void *)input, ts_string_input_read, TSInputEncodingUTF8 });
 	ts_parser__external_scanner_create(parser);
 	parser->end_clock = clock_null();
 	*ret_late = false;
-	if (parse_all(parser, &input, budget, ret_late))
+	quick_init(&q, parser, input, budget);
+	if (marks)
+		quick_resume(&q, marks, same);
+	if (ret_marks) {
+		*ret_marks = q.marks = ts_malloc(sizeof(*q.marks));
+		q.marks->n = 0;
+		q.next_mark = quick_mark_step(&q);
+	}
+	if (parse_all(&q, ret_late))
 		tree = ts_tree_new(parser->finished_tree, parser->language,
 				   parser->lexer.included_ranges,
 				   parser->lexer.included_range_count);
@@ -204,6 +227,22 @@ TSTree *bj_tree_read(TSParser *parser, const char *text, uint32_t size, uint64_t
 	quick_reset_lexer(&parser->lexer.data);
 	ts_parser_reset(parser);
 	return tree;
+}
+
+TSTree *bj_tree_read(TSParser *parser, const char *text, uint32_t size, uint64_t budget,
+		     struct bj_tree_marks **ret_marks, bool *ret_late)
+{
+	const TSStringInput input = { text, size };
+
+	return read_text(parser, &input, budget, NULL, 0, ret_marks, ret_late);
+}
+
+TSTree *bj_tree_read_again(TSParser *parser, const char *text, uint32_t size, uint64_t budget,
+			   const struct bj_tree_marks *marks, uint32_t same, bool *ret_late)
+{
+	const TSStringInput input = { text, size };
+
+	return read_text(parser, &input, budget, marks, same, NULL, ret_late);
 }
 
 /* --- the tree as an array --------------------------------------------------------------------- */

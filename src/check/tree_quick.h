@@ -42,6 +42,7 @@ struct quick {
 	uint64_t ghost_work; /* of looking ahead, see tree_choice.h */
 	bool late;
 	uint32_t at;      /* byte of the text */
+	uint32_t seen;    /* the byte after the last one that anything so far depends on */
 	Subtree external; /* the latest token of the grammar's own scanner */
 
 	/* The latest token, where its padding begins and what was external before it. */
@@ -53,6 +54,10 @@ struct quick {
 	uint32_t low, top, n_saved, room_saved;
 	uint32_t plain_before;
 	TSStateId state_before;
+
+	/* Where to begin once more, see tree_marks.h. */
+	struct bj_tree_marks *marks; /* NULL: nobody wants to */
+	uint32_t next_mark;          /* a byte of the text */
 
 	/* The scanner of Python's grammar is as it was set for @scanned: a scan that finds nothing
 	 * leaves it alone. */
@@ -442,6 +447,8 @@ static bool quick_is_late(struct quick *q)
 	return q->late;
 }
 
+#include "check/tree_marks.h"
+
 /* Read as far as there is one way to. */
 static void quick_run(struct quick *q)
 {
@@ -455,8 +462,10 @@ static void quick_run(struct quick *q)
 	q->external = ts_stack_last_external_token(parser->stack, 0);
 	q->token = NULL_SUBTREE;
 	q->is_set = false;
-	while (quick_step(q) && !quick_is_late(q))
-		;
+	for (uint32_t at = q->at; quick_step(q) && !quick_is_late(q); at = q->at)
+		/* Behind an empty token the same one may be read again. */
+		if (__builtin_expect(q->at >= q->next_mark, 0) && q->at > at)
+			quick_mark(q);
 	quick_flush(q);
 }
 
@@ -476,6 +485,7 @@ static void quick_init(struct quick *q, TSParser *parser, const TSStringInput *i
 			     .room = room,
 			     .saved = ts_malloc(room * sizeof(*q->saved)),
 			     .room_saved = room,
+			     .next_mark = UINT32_MAX,
 			     .python = parser->language == tree_sitter_python() };
 	q->tokens = q->python ? &bj_lexer_python : &bj_lexer_bash;
 	q->words = q->python ? &bj_lexer_python_words : &bj_lexer_bash_words;

@@ -440,6 +440,11 @@ static Subtree quick_word(struct quick *q, const struct quick_match *word, uint3
 	return quick_leaf(q, symbol, m.found, word, seen);
 }
 
+static inline void quick_saw(struct quick *q, uint32_t end)
+{
+	q->seen = end > q->seen ? end : q->seen;
+}
+
 /* NULL_SUBTREE: nothing that is allowed in @mode, or nothing is to be read. */
 static Subtree quick_lex_in(struct quick *q, TSLexMode mode)
 {
@@ -450,16 +455,19 @@ static Subtree quick_lex_in(struct quick *q, TSLexMode mode)
 	if (mode.external_lex_state && !quick_scan_is_idle(q, mode.external_lex_state)) {
 		const Subtree token = quick_scan(q, mode.external_lex_state, &seen);
 
-		if (token.ptr)
+		if (token.ptr) {
+			quick_saw(q, seen);
 			return token;
+		}
 	}
 
 	const struct quick_match m = quick_match(q, false, mode.lex_state, q->at);
 
+	seen = m.seen > seen ? m.seen : seen;
+	quick_saw(q, seen);
 	if (!m.found)
 		return NULL_SUBTREE;
 	q->work += m.seen - q->at;
-	seen = m.seen > seen ? m.seen : seen;
 	if (m.symbol && m.symbol == q->language->keyword_capture_token)
 		return quick_word(q, &m, seen);
 	return quick_leaf(q, m.symbol, false, &m, seen);

@@ -32,17 +32,17 @@ static uint32_t quick_mark_step(const struct quick *q)
 	return MARK_BYTES + q->size / MARK_PART;
 }
 
-/* What the text up to here depends on. quick_bash_is_idle() steps over blanks and a name behind the
- * last byte that a lexer looked at, and nobody writes that down. */
+/* What the text up to here depends on. quick_bash_is_idle() looks at blanks, a sign or two and a
+ * name behind the last byte that a lexer looked at, and nobody writes that down. */
 static uint32_t quick_seen(const struct quick *q)
 {
 	uint32_t at = q->seen ? q->seen - 1 : 0;
 
-	while (at < q->size && (q->text[at] == ' ' || q->text[at] == '\t'))
+	while (sh_byte(q, at) == SH_BLANK)
 		at++;
-	while (at < q->size && (sh_bytes[(unsigned char)q->text[at]] == SH_LETTER ||
-				sh_bytes[(unsigned char)q->text[at]] == SH_DIGIT))
-		at++;
+	for (int i = 0; i < 2; i++)
+		at += at < q->size && q->text[at] && strchr("-$*?@<{", q->text[at]);
+	at = sh_name_end(q, at);
 	return at + 1 > q->seen ? at + 1 : q->seen;
 }
 

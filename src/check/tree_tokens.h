@@ -267,95 +267,13 @@ static inline bool quick_python_is_idle(const struct quick *q, const bool *valid
 	return at < q->size && (unsigned char)q->text[at] < 0x80 && !speaks[(int)q->text[at]];
 }
 
-/* What a byte of ASCII can be to the scanner of Bash's grammar. */
-enum {
-	SH_OTHER,  /* look closer */
-	SH_LETTER, /* part of a name */
-	SH_DIGIT,  /* the same, but for where a name begins */
-	SH_END,    /* ends a name, and is nothing to the scanner by itself */
-	SH_STOP,   /* the same, and ends a word */
-	SH_AFTER,  /* ends a name, but may be something by itself */
-};
+#include "check/tree_bash.h"
 
-static const uint8_t sh_bytes[256] = {
-	['A' ... 'Z'] = SH_LETTER,
-	['a' ... 'z'] = SH_LETTER,
-	['0' ... '9'] = SH_DIGIT,
-	['_'] = SH_DIGIT,
-	[' '] = SH_AFTER,
-	['\t'] = SH_AFTER,
-	['\n'] = SH_AFTER,
-	['<'] = SH_AFTER,
-	['>'] = SH_STOP,
-	['"'] = SH_END,
-	['\''] = SH_END,
-	[')'] = SH_STOP,
-	['('] = SH_STOP,
-	[';'] = SH_STOP,
-	['|'] = SH_STOP,
-	['&'] = SH_STOP,
-	['.'] = SH_END,
-	[','] = SH_END,
-	['/'] = SH_END,
-	['$'] = SH_AFTER,
-	['`'] = SH_END,
-	['~'] = SH_END,
-};
-
-/* Whether the scanner of Bash's grammar has nothing to say here and would change nothing in itself.
- * This follows its code for the places where most words are: it skips blanks and looks whether a
- * name is assigned to or a number is a descriptor. */
-static inline bool quick_bash_is_idle(const struct quick *q, const bool *valid)
-{
-	enum {
-		HEREDOC_START,
-		HEREDOC_END = 4,
-		EMPTY_VALUE = 6,
-		CONCAT = 7,
-		VARIABLE_NAME = 8,
-		REGEX_NO_SLASH = 11,
-		EXPANSION_WORD = 13,
-		EXTGLOB_PATTERN = 14,
-		DOUBLE_HASH = 17,
-		SYM_HASH = 18,
-		CLOSING_BRACE = 21,
-		ERROR_RECOVERY = 28,
-	};
-	uint32_t at = q->at;
-
-	for (unsigned i = HEREDOC_START; i <= HEREDOC_END; i++)
-		if (valid[i])
-			return false;
-	if (!valid[VARIABLE_NAME] || valid[EMPTY_VALUE] || valid[REGEX_NO_SLASH] ||
-	    valid[EXPANSION_WORD] || valid[EXTGLOB_PATTERN] || valid[DOUBLE_HASH] ||
-	    valid[SYM_HASH] || valid[ERROR_RECOVERY])
-		return false;
-	if (at >= q->size)
-		return false;
-
-	uint8_t byte = sh_bytes[(unsigned char)q->text[at]];
-
-	/* A part of the word before would be one. */
-	if (valid[CONCAT] && (valid[CLOSING_BRACE] || (byte != SH_STOP && q->text[at] != ' ')))
-		return false;
-	while (at < q->size && (q->text[at] == ' ' || q->text[at] == '\t'))
-		at++;
-	if (at >= q->size)
-		return false;
-	byte = sh_bytes[(unsigned char)q->text[at]];
-	if (byte != SH_LETTER)
-		return byte == SH_END || byte == SH_STOP;
-	while (at < q->size && (sh_bytes[(unsigned char)q->text[at]] == SH_LETTER ||
-				sh_bytes[(unsigned char)q->text[at]] == SH_DIGIT))
-		at++;
-	return at < q->size && sh_bytes[(unsigned char)q->text[at]] >= SH_END;
-}
-
-static inline bool quick_scan_is_idle(const struct quick *q, unsigned mode)
+static inline bool quick_scan_is_idle(struct quick *q, unsigned mode)
 {
 	const bool *valid = ts_language_enabled_external_tokens(q->language, mode);
 
-	return q->python ? quick_python_is_idle(q, valid) : quick_bash_is_idle(q, valid);
+	return q->python ? quick_python_is_idle(q, valid) : quick_bash_is_idle(q, mode);
 }
 
 /* How many bytes from here on the scanner of Python's grammar would only step over, because they

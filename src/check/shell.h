@@ -70,6 +70,15 @@ static inline void bj_sh_set_mark(struct bj_sh_marks *marks, const char *name)
 	*word |= bit;
 }
 
+/* Mark all of a list with bars in between; none of them is a single letter. */
+static inline void bj_sh_set_marks(struct bj_sh_marks *marks, const char *names)
+{
+	for (const char *name = names; name; name = strchr(name, '|')) {
+		name += *name == '|';
+		bj_sh_set_mark(marks, name);
+	}
+}
+
 /* False: @name is not in the list. */
 static inline bool bj_sh_has_mark(const struct bj_sh_marks *marks, const char *name)
 {
@@ -81,6 +90,8 @@ static inline bool bj_sh_has_mark(const struct bj_sh_marks *marks, const char *n
 
 struct bj_sh {
 	const struct bj_tree *tree;
+	uint32_t *marked;  /* nodes that rules look at: commands, their names, loops, functions, */
+	uint32_t n_marked; /* assignments and redirections */
 	struct bj_sh_chunk *chunks;
 	struct bj_sh_variable *variables; /* open hash table */
 	uint32_t n_variables, mask_variables;

@@ -73,7 +73,7 @@ static inline bool clock_is_gt(TSClock a, TSClock b)
 /* The same answer as ts_language_search(), remembered for all parses of all threads: each place
  * holds question and answer in one word, so that nobody reads half of one. A language is known by
  * the number of its states. No question is 0, for state 0 is a large one. */
-#define MEMO_BITS 12
+#define MEMO_BITS 13
 static uint64_t lookup_memo[1 << MEMO_BITS];
 
 static inline uint16_t ts_language_lookup(const TSLanguage *self, TSStateId state, TSSymbol symbol)

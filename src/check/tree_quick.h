@@ -50,9 +50,10 @@ struct quick {
 	Subtree token, token_external;
 	uint32_t token_at;
 
-	/* What the current token has overwritten: entries from low to top, the last one first. */
+	/* What the current token has overwritten: entries from low to top, each at its own place.
+	 */
 	struct quick_entry *saved;
-	uint32_t low, top, n_saved, room_saved;
+	uint32_t low, top;
 	uint32_t plain_before;
 	TSStateId state_before;
 
@@ -72,10 +73,11 @@ const TSLanguage *tree_sitter_python(void);
 #include "check/lexer_table.h"
 #include "check/tree_tokens.h"
 
-static void *quick_grow(void *array, uint32_t *room, size_t size)
+static __attribute__((noinline)) void quick_grow(struct quick *q)
 {
-	*room *= 2;
-	return ts_realloc(array, *room * size);
+	q->room *= 2;
+	q->entries = ts_realloc(q->entries, q->room * sizeof(*q->entries));
+	q->saved = ts_realloc(q->saved, q->room * sizeof(*q->saved));
 }
 
 /* With its padding. */
@@ -87,8 +89,8 @@ static inline uint32_t quick_bytes(Subtree tree)
 
 static inline void quick_push(struct quick *q, Subtree tree, uint32_t end, TSStateId state)
 {
-	if (q->n == q->room)
-		q->entries = quick_grow(q->entries, &q->room, sizeof(*q->entries));
+	if (__builtin_expect(q->n == q->room, 0))
+		quick_grow(q);
 	q->entries[q->n++] = (struct quick_entry){ tree, end, state, 0 };
 	q->state = state;
 }
@@ -96,25 +98,27 @@ static inline void quick_push(struct quick *q, Subtree tree, uint32_t end, TSSta
 /* Keep what lies from @from up, before something else is written there. */
 static inline void quick_save(struct quick *q, uint32_t from)
 {
-	while (q->low > from) {
-		if (q->n_saved == q->room_saved)
-			q->saved = quick_grow(q->saved, &q->room_saved, sizeof(*q->saved));
-		q->saved[q->n_saved++] = q->entries[--q->low];
+	uint32_t low = q->low;
+
+	if (low <= from)
+		return;
+	while (low > from) {
+		low--;
+		q->saved[low] = q->entries[low];
 	}
+	q->low = low;
 }
 
 static void quick_begin_token(struct quick *q)
 {
 	q->low = q->top = q->n;
-	q->n_saved = 0;
 	q->state_before = q->state;
 	q->plain_before = q->plain;
 }
 
 static void quick_undo_token(struct quick *q)
 {
-	while (q->n_saved)
-		q->entries[q->low++] = q->saved[--q->n_saved];
+	memcpy(&q->entries[q->low], &q->saved[q->low], (q->top - q->low) * sizeof(*q->saved));
 	q->n = q->top;
 	q->state = q->state_before;
 	q->plain = q->plain_before;
@@ -222,8 +226,10 @@ static Subtree quick_whole(const struct quick *q, const struct quick_entry *entr
 }
 
 /* A rule may give some of its children another name, and then a hidden one counts. */
-static void quick_alias(const struct quick *q, const TSSymbol *aliases, uint32_t from, uint32_t to)
+static void quick_alias_all(const struct quick *q, uint32_t production, uint32_t from, uint32_t to)
 {
+	const TSSymbol *aliases = ts_language_alias_sequence(q->language, production);
+
 	for (uint32_t i = from, structural = 0; i < to; i++) {
 		struct quick_entry *entry = &q->entries[i];
 
@@ -232,6 +238,17 @@ static void quick_alias(const struct quick *q, const TSSymbol *aliases, uint32_t
 		if (aliases[structural++] && entry->stands)
 			entry->tree = quick_whole(q, entry), entry->stands = 0;
 	}
+}
+
+static inline void quick_alias(const struct quick *q, uint32_t production, uint32_t from,
+			       uint32_t to)
+{
+	TSSymbol any = 0;
+
+	for (uint32_t i = from; i < to; i++)
+		any |= q->entries[i].stands;
+	if (any)
+		quick_alias_all(q, production, from, to);
 }
 
 /* A node of the entries [@from, @to), of which the first one's padding begins at @start. */
@@ -247,7 +264,7 @@ static inline Subtree quick_node(struct quick *q, const TSParseAction *action, u
 	bool external = false;
 
 	if (production)
-		quick_alias(q, ts_language_alias_sequence(q->language, production), from, to);
+		quick_alias(q, production, from, to);
 	for (uint32_t i = 0; i < n; i++) {
 		const Subtree child = entries[i].tree;
 
@@ -486,7 +503,6 @@ static void quick_init(struct quick *q, TSParser *parser, const TSStringInput *i
 			     .n = QUICK_DEPTH,
 			     .room = room,
 			     .saved = ts_malloc(room * sizeof(*q->saved)),
-			     .room_saved = room,
 			     .next_mark = UINT32_MAX,
 			     .python = parser->language == tree_sitter_python() };
 	q->tokens = q->python ? &bj_lexer_python : &bj_lexer_bash;

@@ -7,6 +7,8 @@
  * code (scan() in scanner.c) is followed for the places where most words are. Whatever this does
  * not know is left to the scanner: it says too seldom that there is nothing, never too often. */
 
+#define SH_MODES 160 /* of the scanner, which has a few less */
+
 /* What a byte of ASCII can be to it. */
 enum {
 	SH_OTHER,  /* look closer */
@@ -60,7 +62,10 @@ enum {
 	SH_NEWLINE = 1 << 13, /* line ends are not blanks */
 };
 
-static __attribute__((noinline)) unsigned quick_bash_mode(struct quick *q, unsigned mode)
+/* By mode, for all parses of all threads; 0: not yet known. */
+static uint16_t sh_modes[SH_MODES];
+
+static __attribute__((noinline)) unsigned quick_bash_mode(const struct quick *q, unsigned mode)
 {
 	enum { EXPANSION_WORD = 13, ERROR_RECOVERY = 28 };
 	static const uint16_t about[] = {
@@ -85,8 +90,8 @@ static __attribute__((noinline)) unsigned quick_bash_mode(struct quick *q, unsig
 
 	for (unsigned i = 0; i < sizeof(about) / sizeof(about[0]); i++)
 		set |= valid[i] ? about[i] : 0;
-	if (mode < BASH_MODES)
-		q->bash_modes[mode] = (uint16_t)set;
+	if (mode < SH_MODES)
+		__atomic_store_n(&sh_modes[mode], (uint16_t)set, __ATOMIC_RELAXED);
 	return set;
 }
 
@@ -211,10 +216,10 @@ static inline bool sh_begins(const struct quick *q, unsigned set)
 }
 
 /* Whether the scanner has nothing to say here and would change nothing in itself. */
-static inline bool quick_bash_is_idle(struct quick *q, unsigned mode)
+static inline bool quick_bash_is_idle(const struct quick *q, unsigned mode)
 {
 	uint32_t at = q->at;
-	unsigned set = mode < BASH_MODES ? q->bash_modes[mode] : 0;
+	unsigned set = mode < SH_MODES ? __atomic_load_n(&sh_modes[mode], __ATOMIC_RELAXED) : 0;
 
 	if (__builtin_expect(!set, 0))
 		set = quick_bash_mode(q, mode);

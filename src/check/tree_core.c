@@ -268,8 +268,7 @@ struct flatten {
 	uint32_t n, room;
 	struct frame *frames;
 	uint32_t depth, room_frames;
-	/* The field of each child of each production; tree-sitter has lists to be searched. */
-	uint8_t *fields;
+	const uint8_t *fields; /* of the grammar, see lexer_table.h */
 };
 
 /* A child of the frame on top: what that says about it, and where it is. */
@@ -278,24 +277,6 @@ struct child {
 	TSSymbol alias;
 	uint8_t field;
 };
-
-static bool make_fields(struct flatten *f)
-{
-	const uint32_t width = f->language->max_alias_sequence_length;
-
-	f->fields = calloc(f->language->production_id_count + 1, width);
-	for (uint32_t i = 1; f->fields && i < f->language->production_id_count; i++) {
-		const TSFieldMapEntry *entry, *end;
-
-		ts_language_field_map(f->language, i, &entry, &end);
-		/* The first one counts. */
-		for (; entry < end; end--)
-			if (!end[-1].inherited && end[-1].child_index < width)
-				f->fields[i * width + end[-1].child_index] =
-					(uint8_t)end[-1].field_id;
-	}
-	return f->fields;
-}
 
 static bool more_nodes(struct flatten *f)
 {
@@ -460,7 +441,7 @@ static inline void pop_frame(struct flatten *f, const struct frame *frame)
 /* The root is the only child of a frame around all. */
 static bool flatten_all(struct flatten *f, Subtree root)
 {
-	if (!make_fields(f) || !more_frames(f))
+	if (!more_frames(f))
 		return false;
 	f->frames[f->depth++] = (struct frame){ .child = &root, .end = &root + 1 };
 	while (f->depth) {
@@ -477,8 +458,10 @@ static bool flatten_all(struct flatten *f, Subtree root)
 bool bj_tree_flatten(const struct TSTree *parsed, const uint32_t *places, struct bj_tree *tree)
 {
 	/* Few texts have more nodes than that. */
+	const bool python = parsed->language == tree_sitter_python();
 	struct flatten f = { .language = parsed->language,
 			     .places = places,
+			     .fields = python ? bj_fields_python : bj_fields_bash,
 			     .room = 64 + ts_subtree_total_bytes(parsed->root) / 3 };
 
 	f.nodes = malloc(f.room * sizeof(*f.nodes));
@@ -489,7 +472,6 @@ bool bj_tree_flatten(const struct TSTree *parsed, const uint32_t *places, struct
 	const bool ok = flatten_all(&f, parsed->root);
 
 	free(f.frames);
-	free(f.fields);
 	if (!ok) {
 		free(f.nodes);
 		return false;

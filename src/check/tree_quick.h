@@ -15,7 +15,6 @@
 
 #define QUICK_DEPTH 512  /* how much of the graph can be taken back into the array in one go */
 #define QUICK_CLOCK 4096 /* work between two looks at the clock */
-#define BASH_MODES  160  /* of the scanner of Bash's grammar, which has a few less */
 #define QUICK_TOKEN 8    /* the work of a token, beside one for each byte that is looked at */
 
 struct quick_entry {
@@ -65,7 +64,6 @@ struct quick {
 	 * leaves it alone. */
 	bool python, is_set;
 	Subtree scanned;
-	uint16_t bash_modes[BASH_MODES]; /* see tree_bash.h; 0: not yet known */
 };
 
 const TSLanguage *tree_sitter_python(void);

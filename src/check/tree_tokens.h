@@ -162,31 +162,31 @@ static inline struct quick_match quick_match(struct quick *q, bool words, TSStat
 {
 	const struct bj_lexer_table *table = words ? q->words : q->tokens;
 	const uint8_t *columns = table->columns, *text = (const uint8_t *)q->text;
-	const uint32_t *rows = table->rows, *row = rows + state * table->width;
+	const uint16_t *rows = table->rows, *row = rows + BJ_LEXER_FIRST + state * table->width;
+	const uint16_t *accepted = rows; /* the row of the longest token so far */
 	const uint32_t size = q->size;
-	uint32_t start = at, end = 0, accepted = 0, step = BJ_LEXER_ASK;
+	uint32_t start = at, end = 0, step = row[0] ? BJ_LEXER_ACCEPTS : 0;
 
 	while (at < size) {
-		if (row[0]) {
-			accepted = row[0];
-			end = at;
-		}
+		accepted = step & BJ_LEXER_ACCEPTS ? row : accepted;
+		end = step & BJ_LEXER_ACCEPTS ? at : end;
 		step = row[columns[text[at]]];
 		if (step <= BJ_LEXER_ASK)
 			break;
 		at++;
-		start = step & 1 ? at : start;
-		row = rows + (step / 2 - 1);
+		start = step & BJ_LEXER_SKIPS ? at : start;
+		row = rows + (step & ~3u);
 	}
 
 	struct quick_match m = { .start = start,
 				 .end = end,
 				 .seen = at + 1,
-				 .symbol = (TSSymbol)(accepted - 1),
-				 .found = accepted };
+				 .symbol = (TSSymbol)(accepted[0] - 1),
+				 .found = accepted[0] };
 
 	if (__builtin_expect(at == size || step == BJ_LEXER_ASK, 0))
-		quick_ask(q, words, (TSStateId)((row - rows) / table->width), at, &m);
+		quick_ask(q, words, (TSStateId)((row - rows - BJ_LEXER_FIRST) / table->width), at,
+			  &m);
 	/* What was skipped behind the end belongs to the next token. */
 	if (m.end < m.start)
 		m.start = m.end;
@@ -269,7 +269,7 @@ static inline bool quick_python_is_idle(const struct quick *q, const bool *valid
 
 #include "check/tree_bash.h"
 
-static inline bool quick_scan_is_idle(struct quick *q, unsigned mode)
+static inline bool quick_scan_is_idle(const struct quick *q, unsigned mode)
 {
 	const bool *valid = ts_language_enabled_external_tokens(q->language, mode);
 

@@ -181,12 +181,11 @@ bool bj_squeeze(enum bj_language language, const char *text, size_t size, struct
 	struct squeeze s = { .language = language, .text = text, .size = size, .out = ret };
 
 	*ret = (struct bj_squeezed){ .text = malloc(size + 1),
-				     .places = malloc((size + 1) * sizeof(*ret->places)) };
+				     .places = bj_tree_piece((size + 1) * sizeof(*ret->places)) };
 	if (!ret->text || !ret->places) {
 		bj_squeezed_done(ret);
 		return false;
 	}
-	bj_tree_expect(ret->places, (size + 1) * sizeof(*ret->places));
 	if (language == BJ_LANG_PYTHON) {
 		s.lines = true;
 		s.indents = rank_indents(&s);

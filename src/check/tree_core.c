@@ -285,7 +285,6 @@ static bool more_nodes(struct flatten *f)
 
 	if (!nodes)
 		return false;
-	bj_tree_expect(nodes, room * sizeof(*nodes));
 	f->nodes = nodes;
 	f->room = room;
 	return true;
@@ -464,10 +463,9 @@ bool bj_tree_flatten(const struct TSTree *parsed, const uint32_t *places, struct
 			     .fields = python ? bj_fields_python : bj_fields_bash,
 			     .room = 64 + ts_subtree_total_bytes(parsed->root) / 3 };
 
-	f.nodes = malloc(f.room * sizeof(*f.nodes));
+	f.nodes = bj_tree_piece(f.room * sizeof(*f.nodes));
 	if (!f.nodes)
 		return false;
-	bj_tree_expect(f.nodes, f.room * sizeof(*f.nodes));
 
 	const bool ok = flatten_all(&f, parsed->root);
 

@@ -13,9 +13,10 @@
  * the same (tests/unit/check/test_quick.c compares them). Nodes lack what only errors and changes
  * of a text have use for: at the first error the whole is given up. */
 
-#define QUICK_DEPTH 512  /* how much of the graph can be taken back into the array in one go */
-#define QUICK_CLOCK 4096 /* work between two looks at the clock */
-#define QUICK_TOKEN 8    /* the work of a token, beside one for each byte that is looked at */
+#define QUICK_DEPTH 512   /* how much of the graph can be taken back into the array in one go */
+#define QUICK_LARGE 32768 /* entries */
+#define QUICK_CLOCK 4096  /* work between two looks at the clock */
+#define QUICK_TOKEN 8     /* the work of a token, beside one for each byte that is looked at */
 
 struct quick_entry {
 	Subtree tree;
@@ -49,10 +50,9 @@ struct quick {
 	Subtree token, token_external;
 	uint32_t token_at;
 
-	/* What the current token has overwritten: entries from low to top, each at its own place.
-	 */
+	/* What the current token has overwritten: entries from low to top, the last one first. */
 	struct quick_entry *saved;
-	uint32_t low, top;
+	uint32_t low, top, room_saved;
 	uint32_t plain_before;
 	TSStateId state_before;
 
@@ -71,11 +71,12 @@ const TSLanguage *tree_sitter_python(void);
 #include "check/lexer_table.h"
 #include "check/tree_tokens.h"
 
-static __attribute__((noinline)) void quick_grow(struct quick *q)
+static __attribute__((noinline)) void *quick_grow(void *array, uint32_t *room, uint32_t most)
 {
-	q->room *= 2;
-	q->entries = ts_realloc(q->entries, q->room * sizeof(*q->entries));
-	q->saved = ts_realloc(q->saved, q->room * sizeof(*q->saved));
+	/* A large one is mapped, and costs nothing where it is not used. */
+	while (*room <= most)
+		*room *= *room < QUICK_LARGE ? 2 : 8;
+	return ts_realloc(array, *room * sizeof(struct quick_entry));
 }
 
 /* With its padding. */
@@ -88,7 +89,7 @@ static inline uint32_t quick_bytes(Subtree tree)
 static inline void quick_push(struct quick *q, Subtree tree, uint32_t end, TSStateId state)
 {
 	if (__builtin_expect(q->n == q->room, 0))
-		quick_grow(q);
+		q->entries = quick_grow(q->entries, &q->room, q->n);
 	q->entries[q->n++] = (struct quick_entry){ tree, end, state, 0 };
 	q->state = state;
 }
@@ -100,9 +101,11 @@ static inline void quick_save(struct quick *q, uint32_t from)
 
 	if (low <= from)
 		return;
+	if (__builtin_expect(q->top - from > q->room_saved, 0))
+		q->saved = quick_grow(q->saved, &q->room_saved, q->top - from);
 	while (low > from) {
 		low--;
-		q->saved[low] = q->entries[low];
+		q->saved[q->top - 1 - low] = q->entries[low];
 	}
 	q->low = low;
 }
@@ -116,7 +119,8 @@ static void quick_begin_token(struct quick *q)
 
 static void quick_undo_token(struct quick *q)
 {
-	memcpy(&q->entries[q->low], &q->saved[q->low], (q->top - q->low) * sizeof(*q->saved));
+	for (; q->low < q->top; q->low++)
+		q->entries[q->low] = q->saved[q->top - 1 - q->low];
 	q->n = q->top;
 	q->state = q->state_before;
 	q->plain = q->plain_before;
@@ -358,6 +362,20 @@ static inline bool quick_reduce(struct quick *q, const TSParseAction *action)
 	return true;
 }
 
+/* A node of nothing: a text of comments alone. */
+static __attribute__((noinline)) bool quick_reduce_nothing(struct quick *q,
+							   const TSParseAction *action)
+{
+	SubtreeHeapData *node = quick_new(q, action->reduce.symbol, 0);
+
+	node->dynamic_precedence = action->reduce.dynamic_precedence;
+	node->production_id = action->reduce.production_id;
+	quick_save(q, q->n);
+	quick_push(q, (Subtree){ .ptr = node }, q->entries[q->n - 1].end,
+		   ts_language_lookup(q->language, q->state, action->reduce.symbol));
+	return true;
+}
+
 /* The only thing to do, NULL: there is none, or a choice. To shift as part of a repetition is
  * never done. */
 static inline const TSParseAction *quick_action(const struct quick *q, TSSymbol symbol)
@@ -403,7 +421,46 @@ static void quick_shift(struct quick *q, const TSParseAction *action, Subtree to
 
 #include "check/tree_choice.h"
 
-/* Read one token. False: it was not touched. */
+/* The text ends with @token: ts_parser__accept() for what the array holds. False: not all of it
+ * lies there, or it is no tree yet. */
+static bool quick_accept(struct quick *q, Subtree token)
+{
+	TSParser *parser = q->parser;
+	SubtreeArray trees = array_new();
+	uint32_t root = q->n;
+
+	while (array_get(&parser->stack->heads, 0)->node != parser->stack->base_node)
+		if (!quick_pull(q))
+			return false;
+	while (root > q->base && ts_subtree_extra(q->entries[root - 1].tree))
+		root--;
+	if (root == q->base || q->entries[root - 1].stands ||
+	    q->entries[root - 1].tree.data.is_inline)
+		return false;
+	root--;
+
+	const SubtreeHeapData *top = q->entries[root].tree.ptr;
+	const uint32_t n = q->n - q->base + top->child_count;
+
+	array_reserve(&trees, ts_subtree_alloc_size(n) / sizeof(*trees.contents) + 1);
+	/* What stands around the root, comments and the end of the text, comes into it. */
+	for (uint32_t i = q->base; i < q->n; i++) {
+		if (i != root)
+			array_push(&trees, quick_whole(q, &q->entries[i]));
+		else if (top->child_count)
+			array_extend(&trees, top->child_count,
+				     (const Subtree *)top - top->child_count);
+	}
+	array_push(&trees, token);
+	parser->finished_tree = ts_subtree_from_mut(
+		ts_subtree_new_node(top->symbol, &trees, top->production_id, q->language));
+	parser->accept_count++;
+	ts_stack_halt(parser->stack, 0);
+	q->base = q->n = QUICK_DEPTH;
+	return true;
+}
+
+/* Read one token. False: it was not touched, or it is the end of all. */
 static bool quick_step(struct quick *q)
 {
 	const Subtree token = quick_next(q);
@@ -423,8 +480,11 @@ static bool quick_step(struct quick *q)
 			quick_shift(q, action, token);
 			return true;
 		}
+		if (action && action->type == TSParseActionTypeAccept && quick_accept(q, token))
+			return false;
 		if (!action || action->type != TSParseActionTypeReduce ||
-		    !action->reduce.child_count || !quick_reduce(q, action))
+		    !(action->reduce.child_count ? quick_reduce(q, action)
+						 : quick_reduce_nothing(q, action)))
 			break;
 	}
 	quick_undo_token(q);
@@ -489,7 +549,7 @@ static void quick_run(struct quick *q)
 static void quick_init(struct quick *q, TSParser *parser, const TSStringInput *input,
 		       uint64_t budget)
 {
-	const uint32_t room = QUICK_DEPTH * 2;
+	const uint32_t room = QUICK_DEPTH * 2, room_saved = QUICK_DEPTH;
 
 	*q = (struct quick){ .parser = parser,
 			     .language = parser->language,
@@ -500,7 +560,8 @@ static void quick_init(struct quick *q, TSParser *parser, const TSStringInput *i
 			     .base = QUICK_DEPTH,
 			     .n = QUICK_DEPTH,
 			     .room = room,
-			     .saved = ts_malloc(room * sizeof(*q->saved)),
+			     .saved = ts_malloc(room_saved * sizeof(*q->saved)),
+			     .room_saved = room_saved,
 			     .next_mark = UINT32_MAX,
 			     .python = parser->language == tree_sitter_python() };
 	q->tokens = q->python ? &bj_lexer_python : &bj_lexer_bash;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/err.h"
 #include "check/shell_parts.h"
+#include "check/tree_memory.h"
 #include "grammar_bash.h"
 
 #include <ctype.h>
@@ -15,15 +16,13 @@
 static void *grow(struct bj_sh *sh, void **items, uint32_t *n, uint32_t *room, size_t size)
 {
 	if (*n == *room) {
-		const uint32_t more = *room ? *room * 2 : 64;
-		void *grown = realloc(*items, more * size);
+		void *grown = bj_tree_grow(*items, room, size);
 
 		if (!grown) {
 			sh->failed = true;
 			return NULL;
 		}
 		*items = grown;
-		*room = more;
 	}
 
 	void *place = (char *)*items + (size_t)*n * size;

@@ -280,25 +280,21 @@ struct child {
 
 static bool more_nodes(struct flatten *f)
 {
-	const uint32_t room = f->room * 2;
-	struct bj_node *nodes = realloc(f->nodes, room * sizeof(*nodes));
+	struct bj_node *nodes = bj_tree_grow(f->nodes, &f->room, sizeof(*nodes));
 
 	if (!nodes)
 		return false;
 	f->nodes = nodes;
-	f->room = room;
 	return true;
 }
 
 static bool more_frames(struct flatten *f)
 {
-	const uint32_t room = f->room_frames ? f->room_frames * 2 : 64;
-	struct frame *frames = realloc(f->frames, room * sizeof(*frames));
+	struct frame *frames = bj_tree_grow(f->frames, &f->room_frames, sizeof(*frames));
 
 	if (!frames)
 		return false;
 	f->frames = frames;
-	f->room_frames = room;
 	return true;
 }
 

@@ -81,6 +81,28 @@ void *bj_tree_piece(size_t size)
 	return piece;
 }
 
+void *bj_tree_grow(void *items, uint32_t *room, size_t size)
+{
+	enum { FIRST = 64, LARGE_STEP = 4 };
+	const size_t before = *room * size;
+	uint32_t more = *room ? *room * 2 : FIRST;
+	void *moved;
+
+	if (more * size < PIECE_HUGE) {
+		moved = realloc(items, more * size);
+	} else {
+		more = *room * LARGE_STEP;
+		moved = bj_tree_piece(more * size);
+		if (moved) {
+			memcpy(moved, items, before);
+			free(items);
+		}
+	}
+	if (moved)
+		*room = more;
+	return moved;
+}
+
 static void *must(void *piece)
 {
 	if (!piece)

@@ -35,6 +35,11 @@ void bj_tree_memory_end(struct bj_tree_memory *memory);
  * where the kernel can hand out huge pages for all of it. NULL: no memory. */
 void *bj_tree_piece(size_t size);
 
+/* An array of *@room items of @size bytes, moved to where there is room for more. A large one gets
+ * more than it needs: what is not used of it costs nothing. NULL: no memory, and nothing changed.
+ */
+void *bj_tree_grow(void *items, uint32_t *room, size_t size);
+
 /* In front of every piece. @class 0: it is a large one. */
 struct bj_tree_head {
 	_Alignas(16) uint64_t class;

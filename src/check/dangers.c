@@ -88,6 +88,14 @@ void bj_danger_extra(const struct bj_danger_pass *pass, const struct bj_danger_u
 	}
 }
 
+/* strcmp() of two names that begin with the same byte; most differ in the next one. */
+static inline int compare_names(const char *a, const char *b)
+{
+	const int differ = (unsigned char)a[1] - (unsigned char)b[1];
+
+	return differ ? differ : strcmp(a, b);
+}
+
 const struct bj_danger_key *bj_danger_find(const struct bj_danger_key *keys, const uint16_t *at,
 					   const char *name)
 {
@@ -98,12 +106,12 @@ const struct bj_danger_key *bj_danger_find(const struct bj_danger_key *keys, con
 	while (lo < hi) {
 		const size_t mid = lo + (hi - lo) / 2;
 
-		if (strcmp(keys[mid].name, name) < 0)
+		if (compare_names(keys[mid].name, name) < 0)
 			lo = mid + 1;
 		else
 			hi = mid;
 	}
-	return lo < end && !strcmp(keys[lo].name, name) ? &keys[lo] : NULL;
+	return lo < end && !compare_names(keys[lo].name, name) ? &keys[lo] : NULL;
 }
 
 /* The length of the expansion at @text that @wanted ('$' or '%') stands for; 0: none. */

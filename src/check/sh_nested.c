@@ -508,9 +508,10 @@ static int check_leaves(const struct bj_sh_pass *p, struct bj_err *err)
 {
 	size_t dollar = SIZE_MAX, quote = SIZE_MAX,
 	       mark = 0; /* the next ones that may begin a command */
+	const uint32_t n_nodes = p->tree->n_nodes;
 	int r = 0;
 
-	for (uint32_t i = 0; i < p->tree->n_nodes && r >= 0; i++) {
+	for (uint32_t i = 0; i < n_nodes && r >= 0; i++) {
 		const struct bj_node *n = &p->tree->nodes[i];
 
 		/* A node begins where the one before does, or behind that. */

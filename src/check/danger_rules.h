@@ -28,9 +28,56 @@ struct bj_danger_key {
 
 #define BJ_DANGER_TERMS 8
 
+/* What a condition of a Bash rule begins with. */
+enum bj_danger_term {
+	BJ_TERM_FLAG,
+	BJ_TERM_NO_FLAG,
+	BJ_TERM_ARG,
+	BJ_TERM_ARG1,
+	BJ_TERM_BARE,
+	BJ_TERM_WORD,
+	BJ_TERM_NO_WORD,
+	BJ_TERM_FROM,
+	BJ_TERM_TO,
+	BJ_TERM_HOLDS,
+	BJ_TERM_FED,
+	BJ_TERM_DYNAMIC,
+	BJ_TERM_LAST,
+	BJ_TERM_OUTPUT,
+	BJ_TERM_VALUE,
+	BJ_TERM_IN,
+	BJ_TERM_FEED,
+	BJ_TERM_NOT_ONLY,
+	BJ_TERM_NO_ARG1,
+	BJ_TERM_UNFED,
+	BJ_TERM_NO_ARG,
+	BJ_TERM_NO_LAST,
+	BJ_TERM_UNLESS,
+	BJ_TERM_INPUT,
+	BJ_TERM_NOT_FOR,
+	BJ_TERM_OTHER_THAN,
+	BJ_TERMS,
+};
+
+/* A condition of a Bash rule that was read when belljar was built. */
+struct bj_danger_condition {
+	uint8_t term;      /* enum bj_danger_term */
+	uint8_t rest;      /* where in the text it goes on behind that */
+	uint16_t first, n; /* what stands between bars there, in bj_danger_alternatives */
+};
+
+/* One of several patterns with bars in between. */
+struct bj_danger_alternative {
+	uint64_t letters; /* see bj_danger_letters() */
+	uint16_t start, len;
+};
+
+extern const struct bj_danger_alternative bj_danger_alternatives[];
+
 struct bj_danger_terms {
 	bool strict; /* only under the strict policy */
 	const char *when[BJ_DANGER_TERMS + 1];
+	struct bj_danger_condition conditions[BJ_DANGER_TERMS]; /* of Bash, same index */
 };
 
 extern const struct bj_rule bj_danger_rules[];
@@ -92,8 +139,12 @@ void bj_danger_extra(const struct bj_danger_pass *pass, const struct bj_danger_u
 int bj_danger_nested(const struct bj_danger_pass *outer, const struct bj_tree *tree, uint32_t node,
 		     enum bj_language language, const char *text, size_t size, struct bj_err *err);
 
-/* The first key called @name in a sorted table; NULL: none. More may follow it. */
-const struct bj_danger_key *bj_danger_find(const struct bj_danger_key *keys, size_t n,
+/* Where the keys begin that begin with a byte, and behind all of them where they end. */
+extern const uint16_t bj_python_keys_at[257], bj_bash_keys_at[257];
+
+/* The first key called @name in a sorted table, with its bj_..._keys_at; NULL: none. More may
+ * follow it. */
+const struct bj_danger_key *bj_danger_find(const struct bj_danger_key *keys, const uint16_t *at,
 					   const char *name);
 
 /* Whether @c in a pattern stands for itself. */

@@ -88,23 +88,30 @@ void bj_danger_extra(const struct bj_danger_pass *pass, const struct bj_danger_u
 	}
 }
 
-const struct bj_danger_key *bj_danger_find(const struct bj_danger_key *keys, size_t n,
+/* strcmp() of two names that begin with the same byte; most differ in the next one. */
+static inline int compare_names(const char *a, const char *b)
+{
+	const int differ = (unsigned char)a[1] - (unsigned char)b[1];
+
+	return differ ? differ : strcmp(a, b);
+}
+
+const struct bj_danger_key *bj_danger_find(const struct bj_danger_key *keys, const uint16_t *at,
 					   const char *name)
 {
-	size_t lo = 0, hi = n;
+	const unsigned char first = (unsigned char)name[0];
+	size_t lo = at[first], hi = at[first + 1];
+	const size_t end = hi;
 
 	while (lo < hi) {
 		const size_t mid = lo + (hi - lo) / 2;
 
-		const char *at = keys[mid].name;
-
-		if ((unsigned char)at[0] < (unsigned char)name[0] ||
-		    (at[0] == name[0] && strcmp(at, name) < 0))
+		if (compare_names(keys[mid].name, name) < 0)
 			lo = mid + 1;
 		else
 			hi = mid;
 	}
-	return lo < n && !strcmp(keys[lo].name, name) ? &keys[lo] : NULL;
+	return lo < end && !compare_names(keys[lo].name, name) ? &keys[lo] : NULL;
 }
 
 /* The length of the expansion at @text that @wanted ('$' or '%') stands for; 0: none. */

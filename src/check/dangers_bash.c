@@ -20,10 +20,10 @@ static void match_globs(const struct bj_sh_pass *p, enum bj_danger_on on, const 
 			const struct bj_sh_command *command, uint32_t node)
 {
 	const uint64_t letters = bj_danger_letters(s, len);
+	const struct bj_danger_key *end = &bj_bash_globs[bj_bash_globs_on[on].end];
 
-	for (size_t i = bj_bash_globs_on[on].first; i < bj_bash_globs_on[on].end; i++) {
-		const struct bj_danger_key *key = &bj_bash_globs[i];
-
+	for (const struct bj_danger_key *key = &bj_bash_globs[bj_bash_globs_on[on].first];
+	     key < end; key++) {
 		if (bj_danger_lacks(key, letters))
 			continue;
 		if (bj_danger_glob(key->name, strlen(key->name), s, len) &&
@@ -35,7 +35,7 @@ static void match_globs(const struct bj_sh_pass *p, enum bj_danger_on on, const 
 static void match_keys(const struct bj_sh_pass *p, enum bj_danger_on on, const char *name,
 		       const struct bj_sh_command *command, uint32_t node)
 {
-	const struct bj_danger_key *key = bj_danger_find(bj_bash_keys, bj_n_bash_keys, name);
+	const struct bj_danger_key *key = bj_danger_find(bj_bash_keys, bj_bash_keys_at, name);
 
 	for (; key && key < bj_bash_keys + bj_n_bash_keys && !strcmp(key->name, name); key++)
 		if (key->on == on && bj_sh_terms_hold(p, key->rule, command, node))
@@ -274,16 +274,18 @@ static void match_self(const struct bj_sh_pass *p)
 
 static void match_nodes(const struct bj_sh_pass *p)
 {
-	for (uint32_t i = 0; i < p->tree->n_nodes; i++) {
-		switch (p->tree->nodes[i].kind) {
+	for (uint32_t i = 0; i < p->sh->n_marked; i++) {
+		const uint32_t node = p->sh->marked[i];
+
+		switch (p->tree->nodes[node].kind) {
 		case SH_FILE_REDIRECT:
-			match_redirect(p, i);
+			match_redirect(p, node);
 			break;
 		case SH_VARIABLE_ASSIGNMENT:
-			match_assignment(p, i);
+			match_assignment(p, node);
 			break;
 		case SH_FUNCTION_DEFINITION:
-			match_function(p, i);
+			match_function(p, node);
 			break;
 		default:
 			break;

@@ -212,7 +212,8 @@ static void match_name(const struct python *p, const struct bj_py_text *name, en
 		       uint32_t call, uint32_t at)
 {
 	const struct bj_node *node = &p->tree->nodes[at];
-	const struct bj_danger_key *key = bj_danger_find(bj_python_keys, bj_n_python_keys, name->s);
+	const struct bj_danger_key *key =
+		bj_danger_find(bj_python_keys, bj_python_keys_at, name->s);
 	const struct bj_danger_key *end = bj_python_keys + bj_n_python_keys;
 
 	for (; key && key < end && !strcmp(key->name, name->s); key++)

@@ -36,17 +36,19 @@ static size_t read_one(const unsigned char *t, size_t size, size_t at, struct bj
 	return n ? n : 1;
 }
 
-/* How many of the next bytes, by eights, are plain ASCII without control characters. */
+/* How many of the next bytes, by eights, are ASCII but for NUL and carriage returns. */
 static size_t plain_run(const unsigned char *t, size_t size, size_t at)
 {
+	static const uint64_t ONES = 0x0101010101010101u, RETURNS = 0x0d0d0d0d0d0d0d0du;
+	static const uint64_t HIGH_BITS = 0x8080808080808080u;
 	const size_t start = at;
 
 	for (; at + 8 <= size; at += 8) {
 		uint64_t word;
 
 		memcpy(&word, t + at, sizeof(word));
-		/* A byte below 0x20 borrows from its high bit when 0x20 is taken off. */
-		if ((word | (word - 0x2020202020202020u)) & 0x8080808080808080u)
+		/* A byte that is 0 borrows from its high bit when 1 is taken off. */
+		if ((word | (word - ONES) | ((word ^ RETURNS) - ONES)) & HIGH_BITS)
 			break;
 	}
 	return at - start;

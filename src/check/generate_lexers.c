@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Write the lexers of the grammars as tables: bj-generate-lexers OUT.c
+/* Write the lexers and the fields of the grammars as tables: bj-generate-lexers OUT.c
  *
  * A lexer that tree-sitter makes is a function over states; what it does next depends on its state,
  * the next character, and whether the text is over. Here it is built so that it takes a single step
  * (lexer_steps.h), and asked for all that can happen with plain ASCII. NUL is left out: the text
  * may be over there. */
 #include "check/lexer_steps.h"
+#include "check/lexer_table.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { STATES = 4096, BYTES = 128, STOP = 0, ASK = 1 };
+enum { STATES = 4096, BYTES = 128 };
 
 const TSLanguage *tree_sitter_python(void);
 const TSLanguage *tree_sitter_bash(void);
@@ -67,7 +68,7 @@ static void read_state(struct table *t, lex_fn *lex, TSStateId state)
 		t->steps[state][c] = (step.to + 1u) * 2 + step.skipped;
 		add_state(t, step.to);
 	}
-	t->steps[state][0] = ASK;
+	t->steps[state][0] = BJ_LEXER_ASK;
 }
 
 static bool same_column(const struct table *t, unsigned a, unsigned b)
@@ -92,27 +93,41 @@ static void find_classes(struct table *t)
 	}
 }
 
+static unsigned width_of(const struct table *t)
+{
+	return (t->n_classes + 1 + 3) / 4 * 4;
+}
+
 static uint32_t row_step(const struct table *t, unsigned state, unsigned class)
 {
-	const uint32_t step = t->known[state] ? t->steps[state][t->columns[class]] : ASK;
-	const uint32_t width = t->n_classes + 1;
+	const uint32_t step = t->known[state] ? t->steps[state][t->columns[class]] : BJ_LEXER_ASK;
+	const uint32_t next = step / 2 - 1;
 
-	return step <= ASK ? step : ((step / 2 - 1) * width + 1) * 2 + step % 2;
+	if (step <= BJ_LEXER_ASK)
+		return step;
+	return (BJ_LEXER_FIRST + next * width_of(t)) | (step % 2 ? BJ_LEXER_SKIPS : 0) |
+	       (t->accepts[next] ? BJ_LEXER_ACCEPTS : 0);
 }
 
 static void write_table(FILE *f, const struct table *t, const char *name)
 {
+	const unsigned width = width_of(t);
+
+	if (BJ_LEXER_FIRST + t->n_states * width > UINT16_MAX) {
+		fprintf(stderr, "bj-generate-lexers: %s is too large\n", name);
+		exit(1);
+	}
 	fprintf(f, "static const uint8_t %s_columns[256] = {", name);
 	for (unsigned c = 0; c < 256; c++)
 		fprintf(f, "%s%u,", c % 24 ? "" : "\n", (c < BYTES ? t->classes[c] : 0) + 1u);
-	fprintf(f, "\n};\nstatic const uint32_t %s_rows[] = {", name);
+	fprintf(f, "\n};\nstatic const uint16_t %s_rows[] = {\n0,0,0,0,", name);
 	for (unsigned s = 0; s < t->n_states; s++) {
 		fprintf(f, "\n%u,", t->accepts[s]);
-		for (unsigned k = 0; k < t->n_classes; k++)
-			fprintf(f, "%u,", row_step(t, s, k));
+		for (unsigned k = 0; k + 1 < width; k++)
+			fprintf(f, "%u,", k < t->n_classes ? row_step(t, s, k) : 0);
 	}
 	fprintf(f, "\n};\nconst struct bj_lexer_table %s = { %s_columns, %u, %s_rows };\n", name,
-		name, t->n_classes + 1, name);
+		name, width, name);
 }
 
 static void make_table(FILE *f, const TSLanguage *language, bool words, const char *name)
@@ -133,6 +148,32 @@ static void make_table(FILE *f, const TSLanguage *language, bool words, const ch
 	free(t);
 }
 
+/* The field of each child of each production; the first one counts. */
+static void make_fields(FILE *f, const TSLanguage *language, const char *name)
+{
+	const unsigned width = language->max_alias_sequence_length;
+	uint8_t *fields = calloc(language->production_id_count + 1u, width);
+
+	if (!fields)
+		exit(1);
+	for (unsigned i = 1; i < language->production_id_count; i++) {
+		const TSFieldMapSlice slice = language->field_map_slices[i];
+
+		for (unsigned k = slice.length; k-- > 0;) {
+			const TSFieldMapEntry *entry =
+				&language->field_map_entries[slice.index + k];
+
+			if (!entry->inherited && entry->child_index < width)
+				fields[i * width + entry->child_index] = (uint8_t)entry->field_id;
+		}
+	}
+	fprintf(f, "const uint8_t %s[] = {", name);
+	for (unsigned i = 0; i < (language->production_id_count + 1u) * width; i++)
+		fprintf(f, "%s%u,", i % 24 ? "" : "\n", fields[i]);
+	fprintf(f, "\n};\n");
+	free(fields);
+}
+
 int main(int argc, char **argv)
 {
 	FILE *f = argc == 2 ? fopen(argv[1], "w") : NULL;
@@ -144,5 +185,7 @@ int main(int argc, char **argv)
 	make_table(f, tree_sitter_python(), true, "bj_lexer_python_words");
 	make_table(f, tree_sitter_bash(), false, "bj_lexer_bash");
 	make_table(f, tree_sitter_bash(), true, "bj_lexer_bash_words");
+	make_fields(f, tree_sitter_python(), "bj_fields_python");
+	make_fields(f, tree_sitter_bash(), "bj_fields_bash");
 	return fclose(f) ? 1 : 0;
 }

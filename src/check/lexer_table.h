@@ -9,15 +9,22 @@
  * comparisons. */
 struct bj_lexer_table {
 	const uint8_t *columns; /* by byte: its place in a row; what is not ASCII has that of NUL */
-	uint32_t width;         /* of a row */
-	/* A row for each state. First the token that may end here, plus one, or 0. Then, by column,
-	 * where the row of the next state begins, plus one, twice, and one more if the byte belongs
-	 * to no token; or one of the numbers below. */
-	const uint32_t *rows;
+	uint32_t width;         /* of a row, a multiple of four */
+	/* A row for each state, the first one at BJ_LEXER_FIRST. First the token that may end here,
+	 * plus one, or 0. Then, by column, where the row of the next state begins, with the two
+	 * bits below; or one of the numbers below. */
+	const uint16_t *rows;
 };
 
-#define BJ_LEXER_STOP 0 /* there is no next state */
-#define BJ_LEXER_ASK  1 /* only the lexer itself knows */
+#define BJ_LEXER_STOP    0 /* there is no next state */
+#define BJ_LEXER_ASK     1 /* only the lexer itself knows */
+#define BJ_LEXER_FIRST   4
+#define BJ_LEXER_SKIPS   1 /* the byte belongs to no token */
+#define BJ_LEXER_ACCEPTS 2 /* a token may end in the next state */
 
 extern const struct bj_lexer_table bj_lexer_python, bj_lexer_python_words;
 extern const struct bj_lexer_table bj_lexer_bash, bj_lexer_bash_words;
+
+/* The field of each child of each production, max_alias_sequence_length of them for each;
+ * tree-sitter has lists to be searched. */
+extern const uint8_t bj_fields_python[], bj_fields_bash[];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "check/python.h"
+#include "check/tree_memory.h"
 #include "unicode_names.h"
 
 #include <stdint.h>
@@ -41,15 +42,13 @@ char *bj_py_alloc(struct bj_py *py, size_t size)
 static void *grow(struct bj_py *py, void **items, uint32_t *n, uint32_t *room, size_t size)
 {
 	if (*n == *room) {
-		const uint32_t more = *room ? *room * 2 : 64;
-		void *grown = realloc(*items, more * size);
+		void *grown = bj_tree_grow(*items, room, size);
 
 		if (!grown) {
 			py->failed = true;
 			return NULL;
 		}
 		*items = grown;
-		*room = more;
 	}
 
 	void *place = (char *)*items + (size_t)*n * size;

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/err.h"
 #include "check/shell_parts.h"
+#include "check/tree_memory.h"
 #include "grammar_bash.h"
 
 #include <ctype.h>
 #include <errno.h>
+
+#define MARKED_KINDS 512 /* more than the grammar has */
 
 #define LOOPED 1000 /* fields of loops, and one for every eight bytes of the script */
 
@@ -13,15 +16,13 @@
 static void *grow(struct bj_sh *sh, void **items, uint32_t *n, uint32_t *room, size_t size)
 {
 	if (*n == *room) {
-		const uint32_t more = *room ? *room * 2 : 64;
-		void *grown = realloc(*items, more * size);
+		void *grown = bj_tree_grow(*items, room, size);
 
 		if (!grown) {
 			sh->failed = true;
 			return NULL;
 		}
 		*items = grown;
-		*room = more;
 	}
 
 	void *place = (char *)*items + (size_t)*n * size;
@@ -90,29 +91,59 @@ static bool add_braces(struct bj_sh *sh, const char *s, uint32_t len, uint32_t n
 	return true;
 }
 
+/* A word of plain letters is one field. False: @node is something else. */
+static bool add_plain_word(struct bj_sh *sh, uint32_t node)
+{
+	static const bool special[256] = { ['\\'] = true,
+					   ['{'] = true,
+					   [BJ_MARK_KNOWN] = true,
+					   [BJ_MARK_UNSET] = true,
+					   [BJ_SH_SPLIT] = true };
+	const struct bj_node *n = &sh->tree->nodes[node];
+	const char *s = sh->tree->text + n->start;
+	const uint32_t len = n->end - n->start;
+
+	if (n->kind == SH_COMMAND_NAME) {
+		const uint32_t child = bj_node_child(sh->tree, node);
+
+		/* It is all of the name, or begins elsewhere. */
+		if (!child || n[1].kind != SH_WORD || n[1].start != n->start || n[1].end != n->end)
+			return false;
+	} else if (n->kind != SH_WORD) {
+		return false;
+	}
+	if (len >= BJ_SH_WORD)
+		return false;
+	for (uint32_t i = 0; i < len; i++)
+		if (special[(unsigned char)s[i]])
+			return false;
+	add_field(sh, bj_sh_keep(sh, s, len), len, node);
+	return true;
+}
+
 /* One word may be several fields: rm${IFS}-rf${IFS}/, or "$d" in "for d in /bin /usr". */
 static void add_word(struct bj_sh *sh, uint32_t node)
 {
-	const char *words = may_loop(sh) ? bj_sh_loop_words(sh, node) : NULL;
+	if (may_loop(sh) && add_plain_word(sh, node))
+		return;
+
+	const char *words = !sh->gave_up ? bj_sh_loop_words(sh, node) : NULL;
 	uint32_t len = words ? (uint32_t)strlen(words) : 0;
 	char *s = words ? (char *)bj_sh_keep(sh, words, len) : (char *)bj_sh_fold(sh, node, &len);
-	uint32_t from = 0;
+	for (uint32_t from = 0, i; from <= len; from = i + 1) {
+		char *split = memchr(s + from, BJ_SH_SPLIT, len - from);
 
-	for (uint32_t i = 0; i <= len; i++) {
-		if (i < len && s[i] != BJ_SH_SPLIT)
-			continue;
-		if (i == len || s[i] == BJ_SH_SPLIT) {
-			const bool whole = from == 0 && i == len;
+		i = split ? (uint32_t)(split - s) : len;
 
-			if (i < len)
-				s[i] = '\0';
-			if (whole && add_braces(sh, s, len, node))
-				return;
-			if (i > from || whole) {
-				add_field(sh, s + from, i - from, node);
-				sh->looped += words != NULL;
-			}
-			from = i + 1;
+		const bool whole = from == 0 && i == len;
+
+		if (split)
+			*split = '\0';
+		if (whole && add_braces(sh, s, len, node))
+			return;
+		if (i > from || whole) {
+			add_field(sh, s + from, i - from, node);
+			sh->looped += words != NULL;
 		}
 	}
 }
@@ -375,206 +406,9 @@ static void read_command(struct bj_sh *sh, uint32_t node)
 		add_exec(sh, node);
 }
 
-/* Whether a command inside @node decodes or fetches what it writes. */
-static bool holds_hidden(const struct bj_tree *tree, uint32_t node)
-{
-	static const char names[] = "base64|base32|basenc|xxd|openssl|uudecode|rev|gpg|curl|wget|"
-				    "fetch|lynx|w3m|dig|nslookup|nc|ncat";
-
-	for (uint32_t i = node; i < tree->nodes[node].after && i < node + 64; i++)
-		if (tree->nodes[i].kind == SH_COMMAND_NAME &&
-		    bj_danger_globs(names, tree->text + tree->nodes[i].start,
-				    tree->nodes[i].end - tree->nodes[i].start))
-			return true;
-	return false;
-}
-
-/* NAME+=more */
-static const char *appended(struct bj_sh *sh, const char *s, size_t len, const char *more)
-{
-	struct bj_sh_variable *v = bj_sh_variable(sh, s, len);
-	char whole[BJ_SH_WORD];
-	const size_t n = v && v->value ? strlen(v->value) : 0;
-	const size_t n_more = more ? strlen(more) : 0;
-
-	if (!v || !v->value || !more || n + n_more >= sizeof(whole))
-		return NULL;
-	memcpy(whole, v->value, n);
-	memcpy(whole + n, more, n_more);
-	return v->value = bj_sh_keep(sh, whole, n + n_more);
-}
-
-static void read_assignment(struct bj_sh *sh, uint32_t node)
-{
-	const struct bj_tree *tree = sh->tree;
-	const uint32_t name = bj_node_field(tree, node, SHF_NAME);
-	const uint32_t value = bj_node_field(tree, node, SHF_VALUE);
-	const char *text = value ? NULL : "";
-	uint32_t len;
-
-	if (!name || tree->nodes[name].kind != SH_VARIABLE_NAME)
-		return;
-	if (value) {
-		text = tree->nodes[value].kind == SH_ARRAY ? bj_sh_fold_array(sh, value)
-							   : bj_sh_fold(sh, value, &len);
-		if (strchr(text, BJ_MARK_KNOWN) || strchr(text, BJ_MARK_UNSET))
-			text = NULL;
-	}
-
-	const char *s = tree->text + tree->nodes[name].start;
-	const size_t n = tree->nodes[name].end - tree->nodes[name].start;
-
-	/* An array that grows is not followed. */
-	if (s[n] == '+')
-		text = value && tree->nodes[value].kind != SH_ARRAY ? appended(sh, s, n, text)
-								    : NULL;
-	bj_sh_assign(sh, s, n, text);
-	if (value && !text && holds_hidden(tree, value))
-		bj_sh_assign_hidden(sh, s, n);
-}
-
-/* for x in /bin /usr */
-static void read_loop(struct bj_sh *sh, uint32_t node)
-{
-	const struct bj_tree *tree = sh->tree;
-	const uint32_t v = bj_node_field(tree, node, SHF_VARIABLE);
-	char words[BJ_SH_WORD];
-	size_t n = 0;
-
-	if (!v)
-		return;
-	for (uint32_t c = bj_node_child(tree, node); c; c = tree->nodes[c].next) {
-		uint32_t len;
-		const char *s;
-
-		if (tree->nodes[c].field != SHF_VALUE)
-			continue;
-		s = bj_sh_fold(sh, c, &len);
-		if (!len || n + len + 1 >= sizeof(words) || strchr(s, BJ_MARK_KNOWN) ||
-		    strchr(s, BJ_MARK_UNSET))
-			continue;
-		if (n)
-			words[n++] = BJ_SH_SPLIT;
-		memcpy(words + n, s, len);
-		n += len;
-	}
-	bj_sh_assign_words(sh, tree->text + tree->nodes[v].start,
-			   tree->nodes[v].end - tree->nodes[v].start,
-			   n ? bj_sh_keep(sh, words, n) : NULL);
-}
-
-static void assign_word(struct bj_sh *sh, uint32_t node, const char *value)
-{
-	bj_sh_assign(sh, sh->tree->text + sh->tree->nodes[node].start,
-		     sh->tree->nodes[node].end - sh->tree->nodes[node].start, value);
-}
-
-/* read x, mapfile x, getopts x: set, to nothing that is known but <<< "text". */
-static void read_read(struct bj_sh *sh, uint32_t node, uint32_t first)
-{
-	const struct bj_tree *tree = sh->tree;
-	const uint32_t here = bj_node_kind(tree, node, SH_HERESTRING_REDIRECT);
-	const uint32_t text = here ? bj_node_child(tree, here) : 0;
-	const char *value = NULL;
-	uint32_t len, last = 0, n = 0;
-
-	for (uint32_t c = first; c; c = tree->nodes[c].next)
-		if (tree->nodes[c].kind == SH_WORD && tree->text[tree->nodes[c].start] != '-') {
-			last = c;
-			n++;
-		}
-	if (text)
-		value = bj_sh_fold(sh, text, &len);
-	if (value && (strchr(value, BJ_MARK_KNOWN) || strchr(value, BJ_MARK_UNSET)))
-		value = NULL;
-	for (uint32_t c = first; c; c = tree->nodes[c].next)
-		if (tree->nodes[c].kind == SH_WORD) {
-			assign_word(sh, c, n == 1 && c == last ? value : NULL);
-			if (c == last && !value)
-				bj_sh_assign_input(sh, tree->text + tree->nodes[c].start,
-						   tree->nodes[c].end - tree->nodes[c].start);
-		}
-}
-
-/* printf -v x format words */
-static void read_printf(struct bj_sh *sh, uint32_t node, uint32_t first)
-{
-	const struct bj_tree *tree = sh->tree;
-	const uint32_t name = first ? tree->nodes[first].next : 0;
-
-	if (!name || tree->nodes[first].end - tree->nodes[first].start != 2 ||
-	    memcmp(tree->text + tree->nodes[first].start, "-v", 2) != 0)
-		return;
-
-	const char *made = bj_sh_printed(sh, node, 2);
-
-	if (made && (strchr(made, BJ_MARK_KNOWN) || strchr(made, BJ_MARK_UNSET)))
-		made = NULL;
-	assign_word(sh, name, made);
-}
-
-/* set -- a b: the words of a script without functions, which have their own. */
-static void read_set(struct bj_sh *sh, uint32_t first)
-{
-	const struct bj_tree *tree = sh->tree;
-	char all[BJ_SH_WORD], name = '0';
-	size_t n = 0;
-
-	if (sh->n_functions || !first || tree->nodes[first].end - tree->nodes[first].start != 2 ||
-	    memcmp(tree->text + tree->nodes[first].start, "--", 2) != 0)
-		return;
-	for (uint32_t c = tree->nodes[first].next; c && name < '9'; c = tree->nodes[c].next) {
-		uint32_t len;
-		const char *s = bj_sh_fold(sh, c, &len);
-
-		if (strchr(s, BJ_MARK_KNOWN) || strchr(s, BJ_MARK_UNSET) ||
-		    n + len + 1 >= sizeof(all))
-			return;
-		name++;
-		bj_sh_assign(sh, &name, 1, s);
-		if (n)
-			all[n++] = BJ_SH_SPLIT;
-		memcpy(all + n, s, len);
-		n += len;
-	}
-	if (n) {
-		const char *kept = bj_sh_keep(sh, all, n);
-
-		bj_sh_assign(sh, "@", 1, kept);
-		bj_sh_assign(sh, "*", 1, kept);
-	}
-}
-
 static inline bool is(const char *s, size_t len, const char *name)
 {
 	return len == strlen(name) && !memcmp(s, name, len);
-}
-
-static void read_other_names(struct bj_sh *sh, uint32_t node)
-{
-	const struct bj_tree *tree = sh->tree;
-
-	if (tree->nodes[node].kind == SH_FOR_STATEMENT) {
-		read_loop(sh, node);
-		return;
-	}
-
-	const uint32_t name = bj_node_field(tree, node, SHF_NAME);
-
-	if (!name)
-		return;
-
-	const char *s = tree->text + tree->nodes[name].start;
-	const size_t len = tree->nodes[name].end - tree->nodes[name].start;
-	const uint32_t first = tree->nodes[name].next;
-
-	if (is(s, len, "read") || is(s, len, "mapfile") || is(s, len, "readarray") ||
-	    is(s, len, "getopts"))
-		read_read(sh, node, first);
-	else if (is(s, len, "printf"))
-		read_printf(sh, node, first);
-	else if (is(s, len, "set"))
-		read_set(sh, first);
 }
 
 static uint32_t shifts_in(const struct bj_tree *tree, uint32_t body)
@@ -622,23 +456,35 @@ static void read_runner(struct bj_sh *sh, uint32_t name)
 
 static void read_functions(struct bj_sh *sh)
 {
-	for (uint32_t i = 0; i < sh->tree->n_nodes && !sh->failed; i++) {
-		if (sh->tree->nodes[i].kind == SH_FUNCTION_DEFINITION)
-			read_function(sh, i);
-		else if (sh->tree->nodes[i].kind == SH_COMMAND_NAME && sh->n_functions)
-			read_runner(sh, i);
+	for (uint32_t i = 0; i < sh->n_marked && !sh->failed; i++) {
+		const uint32_t node = sh->marked[i];
+
+		if (sh->tree->nodes[node].kind == SH_FUNCTION_DEFINITION)
+			read_function(sh, node);
+		else if (sh->tree->nodes[node].kind == SH_COMMAND_NAME && sh->n_functions)
+			read_runner(sh, node);
 	}
 }
 
-static void read_variables(struct bj_sh *sh)
+/* The nodes that the rules look at, so that nobody goes through all of them more than once. */
+static void mark_nodes(struct bj_sh *sh)
 {
-	for (uint32_t i = 0; i < sh->tree->n_nodes && !sh->failed; i++) {
+	static const bool marked[MARKED_KINDS] = {
+		[SH_COMMAND] = true,         [SH_UNSET_COMMAND] = true,
+		[SH_COMMAND_NAME] = true,    [SH_FUNCTION_DEFINITION] = true,
+		[SH_FOR_STATEMENT] = true,   [SH_VARIABLE_ASSIGNMENT] = true,
+		[SH_WHILE_STATEMENT] = true, [SH_C_STYLE_FOR_STATEMENT] = true,
+		[SH_FILE_REDIRECT] = true,
+	};
+	const uint32_t n = sh->tree->n_nodes;
+
+	sh->marked = malloc((n + 1) * sizeof(*sh->marked));
+	sh->failed = !sh->marked;
+	for (uint32_t i = 0; i < n && sh->marked; i++) {
 		const uint16_t kind = sh->tree->nodes[i].kind;
 
-		if (kind == SH_VARIABLE_ASSIGNMENT)
-			read_assignment(sh, i);
-		else if (kind == SH_FOR_STATEMENT || kind == SH_COMMAND)
-			read_other_names(sh, i);
+		sh->marked[sh->n_marked] = i;
+		sh->n_marked += kind < MARKED_KINDS && marked[kind];
 	}
 }
 
@@ -646,11 +492,15 @@ int bj_sh_init(struct bj_sh *sh, const struct bj_tree *tree, struct bj_err *err)
 {
 	*sh = (struct bj_sh){ .tree = tree };
 	mark_prefixes(sh);
+	mark_nodes(sh);
 	read_functions(sh);
-	read_variables(sh);
-	for (uint32_t i = 0; i < tree->n_nodes && !sh->failed; i++)
-		if (tree->nodes[i].kind == SH_COMMAND || tree->nodes[i].kind == SH_UNSET_COMMAND)
-			read_command(sh, i);
+	bj_sh_read_variables(sh);
+	for (uint32_t i = 0; i < sh->n_marked && !sh->failed; i++) {
+		const uint16_t kind = tree->nodes[sh->marked[i]].kind;
+
+		if (kind == SH_COMMAND || kind == SH_UNSET_COMMAND)
+			read_command(sh, sh->marked[i]);
+	}
 	if (sh->failed) {
 		bj_sh_done(sh);
 		return bj_err_set(err, BJ_E_SYSTEM, ENOMEM, "cannot read the script");
@@ -661,6 +511,7 @@ int bj_sh_init(struct bj_sh *sh, const struct bj_tree *tree, struct bj_err *err)
 void bj_sh_done(struct bj_sh *sh)
 {
 	bj_sh_free_chunks(sh);
+	free(sh->marked);
 	free(sh->variables);
 	free(sh->fields);
 	free(sh->commands);

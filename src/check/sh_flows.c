@@ -106,12 +106,16 @@ static bool runs_one(const struct bj_sh_pass *p, const struct bj_sh_command *c,
 
 static void match_downloads(const struct bj_sh_pass *p)
 {
+	static const char loaders[] =
+		"curl|wget|aria2c|axel|fetch|tftp|ftpget|lwp-download|curlie|xh";
 	struct files files = { .n = 0 };
+	struct bj_sh_marks marks = { 0 };
 
+	bj_sh_set_marks(&marks, loaders);
 	for (uint32_t i = 0; i < p->sh->n_commands; i++) {
 		const struct bj_sh_command *c = &p->sh->commands[i];
 
-		if (is_one_of("curl|wget|aria2c|axel|fetch|tftp|ftpget|lwp-download|curlie|xh", c))
+		if (bj_sh_has_mark(&marks, c->name) && is_one_of(loaders, c))
 			add_downloads(p, c, &files);
 		else if (files.n && runs_one(p, c, &files))
 			special(p, "download-run", c->node);
@@ -190,8 +194,10 @@ void bj_sh_flows(const struct bj_sh_pass *p)
 	match_downloads(p);
 	for (uint32_t i = 0; i < p->sh->n_commands; i++)
 		match_output(p, i);
-	for (uint32_t i = 0; i < p->tree->n_nodes; i++)
-		if (p->tree->nodes[i].kind == SH_WHILE_STATEMENT ||
-		    p->tree->nodes[i].kind == SH_C_STYLE_FOR_STATEMENT)
-			match_loop(p, i);
+	for (uint32_t i = 0; i < p->sh->n_marked; i++) {
+		const uint16_t kind = p->tree->nodes[p->sh->marked[i]].kind;
+
+		if (kind == SH_WHILE_STATEMENT || kind == SH_C_STYLE_FOR_STATEMENT)
+			match_loop(p, p->sh->marked[i]);
+	}
 }

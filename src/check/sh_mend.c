@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "check/sh_mend.h"
 
+#include "check/tree_memory.h"
+
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +20,7 @@ struct mend {
 	size_t size;
 	struct bj_squeezed *out;
 	bool changed;
+	size_t same; /* bytes in front of the first change */
 	bool in_backquotes;
 	bool backquotes; /* there is one that is not escaped */
 };
@@ -223,20 +226,17 @@ static size_t value_end(const struct mend *m, size_t i)
 				    "0123456789_./:$@%+,-");
 }
 
-/* "NAME=value 2>file" is an assignment and a redirection, without a command. */
+/* "NAME=value 2>file" is an assignment and a redirection, without a command. @i: its "=". */
 static size_t mend_assignment(struct mend *m, size_t i)
 {
 	size_t name = i;
 
-	/* Not at each letter of a name: that would be to read a long one again and again. */
-	if ((i && is_name(m->s[i - 1])) || isdigit((unsigned char)m->s[i]))
-		return 0;
-	while (is_name(at(m, name)))
-		name++;
-	if (name == i || at(m, name) != '=' || !starts_command(m, i))
+	while (name && is_name(m->s[name - 1]))
+		name--;
+	if (name == i || isdigit((unsigned char)m->s[name]) || !starts_command(m, name))
 		return 0;
 
-	const size_t end = value_end(m, name + 1);
+	const size_t end = value_end(m, i + 1);
 	size_t next = end;
 
 	if (!end)
@@ -271,20 +271,16 @@ static size_t mend_here(struct mend *m, size_t i)
 	return 3;
 }
 
-#define LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_"
-
 /* The later ones are tried only when the earlier ones alone do not help. Each begins with one of a
- * few bytes. */
+ * few bytes. An assignment comes first: the others do not look into one that is mended. */
 static const struct {
 	size_t (*mend)(struct mend *, size_t);
 	const char *first;
 } WAYS[] = {
-	{ mend_here, "<" },      { mend_for, "f" },
-	{ mend_dashes, "=" },    { mend_letter, "\\" },
-	{ mend_text, "<" },      { mend_pairs, "<=" },
-	{ mend_groups, "(" },    { mend_assignment, LETTERS },
-	{ mend_escape, "\\" },   { mend_dollar, "$" },
-	{ mend_backquote, "`" },
+	{ mend_assignment, "=" }, { mend_here, "<" },      { mend_for, "f" },
+	{ mend_dashes, "=" },     { mend_letter, "\\" },   { mend_text, "<" },
+	{ mend_pairs, "<=" },     { mend_groups, "(" },    { mend_escape, "\\" },
+	{ mend_dollar, "$" },     { mend_backquote, "`" },
 };
 
 enum { N_WAYS = sizeof(WAYS) / sizeof(WAYS[0]) };
@@ -309,27 +305,52 @@ static size_t mend_at(struct mend *m, unsigned ways, size_t i)
 	return 0;
 }
 
+/* The bytes [@from, @to) as they are. */
+static void put_all(struct mend *m, size_t from, size_t to)
+{
+	struct bj_squeezed *out = m->out;
+
+	memcpy(out->text + out->size, m->s + from, to - from);
+	memcpy(out->places + out->size, m->places + from, (to - from) * sizeof(*out->places));
+	out->size += to - from;
+}
+
 static void mend_all(struct mend *m, size_t n_ways)
 {
 	uint16_t ways[256] = { 0 }; /* by their first byte */
+	size_t from = 0;            /* bytes from here on are to be put as they are */
 
 	for (size_t w = 0; w < n_ways; w++)
 		for (const char *c = WAYS[w].first; *c; c++)
 			ways[(unsigned char)*c] |= (uint16_t)(1u << w);
 	for (size_t i = 0; i < m->size;) {
-		const size_t n = mend_at(m, ways[(unsigned char)m->s[i]], i);
+		const unsigned some = ways[(unsigned char)m->s[i]];
 
+		if (!some) {
+			i++;
+			continue;
+		}
+		put_all(m, from, i);
+		from = i;
+
+		const size_t n = mend_at(m, some, i);
+
+		if (n && !m->changed)
+			m->same = i;
 		m->changed |= n > 0;
-		if (!n)
-			put(m, m->s[i], i);
 		i += n ? n : 1;
+		from += n;
 	}
+	put_all(m, from, m->size);
 	m->out->text[m->out->size] = '\0';
 	m->out->places[m->out->size] = m->places[m->size];
 }
 
+/* Whether there is one that is not escaped. */
 static bool has_backquotes(const char *s, size_t size)
 {
+	if (!memchr(s, '`', size))
+		return false;
 	for (size_t i = 0; i < size; i++) {
 		if (s[i] == '\\')
 			i++;
@@ -339,7 +360,8 @@ static bool has_backquotes(const char *s, size_t size)
 	return false;
 }
 
-bool bj_sh_mend(const struct bj_squeezed *text, unsigned step, struct bj_squeezed *ret)
+bool bj_sh_mend(const struct bj_squeezed *text, unsigned step, struct bj_squeezed *ret,
+		size_t *ret_same)
 {
 	struct mend m = { .s = text->text,
 			  .places = text->places,
@@ -349,11 +371,12 @@ bool bj_sh_mend(const struct bj_squeezed *text, unsigned step, struct bj_squeeze
 	/* No way makes more than twice as much. */
 	const size_t room = text->size * 2 + 1;
 
-	*ret = (struct bj_squeezed){ .text = malloc(room),
-				     .places = malloc(room * sizeof(*ret->places)) };
+	*ret = (struct bj_squeezed){ .text = bj_tree_piece(room),
+				     .places = bj_tree_piece(room * sizeof(*ret->places)) };
 	if (ret->text && ret->places)
 		mend_all(&m, ways_of(step));
 	if (!m.changed)
 		bj_squeezed_done(ret);
+	*ret_same = m.same;
 	return m.changed;
 }

@@ -7,25 +7,27 @@
 /* What a command does with text. */
 enum role { NONE, SHELL, PYTHON, EVAL, SOURCE, ENV, TRAP, ALIAS, WITH_C, REMOTE, CALLBACK };
 
-static enum role role_of(const char *name)
-{
-	static const struct {
-		const char *name;
-		enum role role;
-	} roles[] = {
-		{ "sh", SHELL },          { "bash", SHELL },       { "dash", SHELL },
-		{ "zsh", SHELL },         { "ksh", SHELL },        { "ash", SHELL },
-		{ "mksh", SHELL },        { "su", SHELL },         { "python", PYTHON },
-		{ "python2", PYTHON },    { "python3", PYTHON },   { "pypy", PYTHON },
-		{ "pypy3", PYTHON },      { "eval", EVAL },        { "source", SOURCE },
-		{ ".", SOURCE },          { "env", ENV },          { "trap", TRAP },
-		{ "alias", ALIAS },       { "script", WITH_C },    { "flock", WITH_C },
-		{ "runuser", WITH_C },    { "sg", WITH_C },        { "ssh", REMOTE },
-		{ "docker", REMOTE },     { "podman", REMOTE },    { "kubectl", REMOTE },
-		{ "oc", REMOTE },         { "mapfile", CALLBACK }, { "readarray", CALLBACK },
-		{ "complete", CALLBACK }, { "parallel", SHELL },
-	};
+static const struct {
+	const char *name;
+	enum role role;
+} roles[] = {
+	{ "sh", SHELL },          { "bash", SHELL },       { "dash", SHELL },
+	{ "zsh", SHELL },         { "ksh", SHELL },        { "ash", SHELL },
+	{ "mksh", SHELL },        { "su", SHELL },         { "python", PYTHON },
+	{ "python2", PYTHON },    { "python3", PYTHON },   { "pypy", PYTHON },
+	{ "pypy3", PYTHON },      { "eval", EVAL },        { "source", SOURCE },
+	{ ".", SOURCE },          { "env", ENV },          { "trap", TRAP },
+	{ "alias", ALIAS },       { "script", WITH_C },    { "flock", WITH_C },
+	{ "runuser", WITH_C },    { "sg", WITH_C },        { "ssh", REMOTE },
+	{ "docker", REMOTE },     { "podman", REMOTE },    { "kubectl", REMOTE },
+	{ "oc", REMOTE },         { "mapfile", CALLBACK }, { "readarray", CALLBACK },
+	{ "complete", CALLBACK }, { "parallel", SHELL },
+};
 
+static enum role role_of(const struct bj_sh_marks *marks, const char *name)
+{
+	if (!bj_sh_has_mark(marks, name))
+		return NONE;
 	for (size_t i = 0; i < sizeof(roles) / sizeof(roles[0]); i++)
 		if (roles[i].name[0] == name[0] && !strcmp(roles[i].name, name))
 			return roles[i].role;
@@ -371,10 +373,11 @@ static int check_remote(const struct bj_sh_pass *p, const struct bj_sh_command *
 	return r;
 }
 
-static int check_command(const struct bj_sh_pass *p, uint32_t at, struct bj_err *err)
+static int check_command(const struct bj_sh_pass *p, const struct bj_sh_marks *marks, uint32_t at,
+			 struct bj_err *err)
 {
 	const struct bj_sh_command *c = &p->sh->commands[at];
-	const enum role role = role_of(c->name);
+	const enum role role = role_of(marks, c->name);
 	const uint32_t text = role == WITH_C     ? text_after(p->sh, c, 'c')
 			      : role == CALLBACK ? text_after(p->sh, c, 'C')
 						 : 0;
@@ -471,12 +474,16 @@ static bool is_odd_expansion(const struct bj_tree *tree, uint32_t node)
 	       memchr(tree->text + n->start, '`', n->end - n->start);
 }
 
-/* The first byte of @tree's text from @at on that may begin a command; its size: none does. */
-static size_t next_mark(const struct bj_tree *tree, size_t at)
+/* The first byte of @tree's text from @at on that is @c; its size: there is none. @before is what
+ * this gave for an earlier @at. */
+static size_t next_byte(const struct bj_tree *tree, char c, size_t at, size_t before)
 {
-	while (at < tree->size && tree->text[at] != '$' && tree->text[at] != '`')
-		at++;
-	return at;
+	const char *found;
+
+	if (before >= at && before != SIZE_MAX)
+		return before;
+	found = memchr(tree->text + at, c, tree->size - at);
+	return found ? (size_t)(found - tree->text) : tree->size;
 }
 
 /* `a \`b\``: a level of backslashes less is what the inner shell reads. */
@@ -499,14 +506,20 @@ static int check_backquotes(const struct bj_sh_pass *p, uint32_t node, struct bj
 
 static int check_leaves(const struct bj_sh_pass *p, struct bj_err *err)
 {
-	size_t from = 0, mark = next_mark(p->tree, 0); /* none is in between */
+	size_t dollar = SIZE_MAX, quote = SIZE_MAX,
+	       mark = 0; /* the next ones that may begin a command */
+	const uint32_t n_nodes = p->tree->n_nodes;
 	int r = 0;
 
-	for (uint32_t i = 0; i < p->tree->n_nodes && r >= 0; i++) {
+	for (uint32_t i = 0; i < n_nodes && r >= 0; i++) {
 		const struct bj_node *n = &p->tree->nodes[i];
 
-		if (n->start < from || n->start > mark)
-			mark = next_mark(p->tree, from = n->start);
+		/* A node begins where the one before does, or behind that. */
+		if (!i || n->start > mark) {
+			dollar = next_byte(p->tree, '$', n->start, dollar);
+			quote = next_byte(p->tree, '`', n->start, quote);
+			mark = dollar < quote ? dollar : quote;
+		}
 		if (n->end > mark && (!bj_node_child(p->tree, i) || is_odd_expansion(p->tree, i)) &&
 		    !is_quoted_heredoc(p->tree, i))
 			r = check_leaf(p, i, err);
@@ -518,10 +531,13 @@ static int check_leaves(const struct bj_sh_pass *p, struct bj_err *err)
 
 int bj_sh_nested(const struct bj_sh_pass *p, struct bj_err *err)
 {
+	struct bj_sh_marks marks = { 0 };
 	int r = 0;
 
+	for (size_t i = 0; i < sizeof(roles) / sizeof(roles[0]); i++)
+		bj_sh_set_mark(&marks, roles[i].name);
 	for (uint32_t i = 0; i < p->sh->n_commands && r >= 0; i++)
-		r = check_command(p, i, err);
+		r = check_command(p, &marks, i, err);
 	if (r >= 0)
 		r = check_calls(p, err);
 	return r < 0 ? r : check_leaves(p, err);

@@ -65,7 +65,24 @@ struct look {
 	const struct bj_sh_pass *p;
 	const struct bj_sh_command *command;
 	uint32_t node;
+	const struct bj_danger_condition *condition; /* of the term; NULL: not known */
 };
+
+/* Whether @s fits one of @globs, which are those of the condition. Few of them have only letters
+ * that @s has. */
+static bool fits(const struct look *l, const char *globs, const char *s, size_t len)
+{
+	if (!l->condition)
+		return bj_danger_globs(globs, s, len);
+
+	const uint64_t letters = bj_danger_letters(s, len);
+	const struct bj_danger_alternative *a = &bj_danger_alternatives[l->condition->first];
+
+	for (const struct bj_danger_alternative *end = a + l->condition->n; a < end; a++)
+		if (!(a->letters & ~letters) && bj_danger_glob(globs + a->start, a->len, s, len))
+			return true;
+	return false;
+}
 
 static bool term_flag(const struct look *l, const char *flags)
 {
@@ -113,12 +130,12 @@ static bool field_fits(const struct look *l, uint32_t i, const char *globs)
 	if (memchr(f->s, '/', f->len)) {
 		const size_t len = bj_sh_normal_path(f->s, f->len, path);
 
-		if (bj_danger_globs(globs, path, len))
+		if (fits(l, globs, path, len))
 			return true;
 		if (len == f->len && !memcmp(path, f->s, len))
 			return false;
 	}
-	return bj_danger_globs(globs, f->s, f->len);
+	return fits(l, globs, f->s, f->len);
 }
 
 static bool term_arg(const struct look *l, const char *globs)
@@ -282,7 +299,7 @@ static bool term_word(const struct look *l, const char *globs)
 	const struct bj_sh_command *c = l->command;
 
 	for (uint32_t i = c->fields; i < c->fields + c->n_fields; i++)
-		if (bj_danger_globs(globs, l->p->sh->fields[i].s, l->p->sh->fields[i].len))
+		if (fits(l, globs, l->p->sh->fields[i].s, l->p->sh->fields[i].len))
 			return true;
 	return false;
 }
@@ -474,48 +491,52 @@ static bool term_value(const struct look *l, const char *globs)
 enum needs { REDIRECT, COMMAND, EITHER };
 
 static const struct {
-	const char *name;
 	enum needs needs;
 	bool (*holds)(const struct look *l, const char *rest);
-} terms[] = {
-	{ "flag ", COMMAND, term_flag },       { "no flag ", COMMAND, term_no_flag },
-	{ "arg ", COMMAND, term_arg },         { "arg1 ", COMMAND, term_arg1 },
-	{ "bare", COMMAND, term_bare },        { "word ", COMMAND, term_word },
-	{ "no word ", COMMAND, term_no_word }, { "from ", COMMAND, term_from },
-	{ "to ", COMMAND, term_to },           { "holds ", COMMAND, term_holds },
-	{ "fed ", COMMAND, term_fed },         { "dynamic", COMMAND, term_dynamic },
-	{ "last ", COMMAND, term_last },       { "output", REDIRECT, term_output },
-	{ "value ", REDIRECT, term_value },    { "in ", COMMAND, term_in },
-	{ "feed ", COMMAND, term_feed },       { "not only ", COMMAND, term_not_only },
-	{ "no arg1 ", COMMAND, term_no_arg1 }, { "unfed", COMMAND, term_unfed },
-	{ "no arg ", COMMAND, term_no_arg },   { "no last ", COMMAND, term_no_last },
-	{ "unless ", COMMAND, term_unless },   { "input", COMMAND, term_input },
-	{ "not for ", COMMAND, term_not_for }, { "other than ", EITHER, term_other_than },
+} terms[BJ_TERMS] = {
+	[BJ_TERM_FLAG] = { COMMAND, term_flag },
+	[BJ_TERM_NO_FLAG] = { COMMAND, term_no_flag },
+	[BJ_TERM_ARG] = { COMMAND, term_arg },
+	[BJ_TERM_ARG1] = { COMMAND, term_arg1 },
+	[BJ_TERM_BARE] = { COMMAND, term_bare },
+	[BJ_TERM_WORD] = { COMMAND, term_word },
+	[BJ_TERM_NO_WORD] = { COMMAND, term_no_word },
+	[BJ_TERM_FROM] = { COMMAND, term_from },
+	[BJ_TERM_TO] = { COMMAND, term_to },
+	[BJ_TERM_HOLDS] = { COMMAND, term_holds },
+	[BJ_TERM_FED] = { COMMAND, term_fed },
+	[BJ_TERM_DYNAMIC] = { COMMAND, term_dynamic },
+	[BJ_TERM_LAST] = { COMMAND, term_last },
+	[BJ_TERM_OUTPUT] = { REDIRECT, term_output },
+	[BJ_TERM_VALUE] = { REDIRECT, term_value },
+	[BJ_TERM_IN] = { COMMAND, term_in },
+	[BJ_TERM_FEED] = { COMMAND, term_feed },
+	[BJ_TERM_NOT_ONLY] = { COMMAND, term_not_only },
+	[BJ_TERM_NO_ARG1] = { COMMAND, term_no_arg1 },
+	[BJ_TERM_UNFED] = { COMMAND, term_unfed },
+	[BJ_TERM_NO_ARG] = { COMMAND, term_no_arg },
+	[BJ_TERM_NO_LAST] = { COMMAND, term_no_last },
+	[BJ_TERM_UNLESS] = { COMMAND, term_unless },
+	[BJ_TERM_INPUT] = { COMMAND, term_input },
+	[BJ_TERM_NOT_FOR] = { COMMAND, term_not_for },
+	[BJ_TERM_OTHER_THAN] = { EITHER, term_other_than },
 };
-
-static bool term_holds_for(const struct look *l, const char *when)
-{
-	for (size_t i = 0; i < sizeof(terms) / sizeof(terms[0]); i++) {
-		if (when[0] != terms[i].name[0])
-			continue;
-
-		const size_t len = strlen(terms[i].name);
-
-		if (strncmp(when, terms[i].name, len) == 0)
-			return (terms[i].needs == EITHER ||
-				(terms[i].needs == COMMAND) == (l->command != NULL)) &&
-			       terms[i].holds(l, when + len);
-	}
-	return false;
-}
 
 bool bj_sh_terms_hold(const struct bj_sh_pass *p, uint32_t rule,
 		      const struct bj_sh_command *command, uint32_t node)
 {
-	const struct look l = { .p = p, .command = command, .node = node };
+	const struct bj_danger_terms *all = &bj_danger_terms[rule];
 
-	for (const char *const *when = bj_danger_terms[rule].when; *when; when++)
-		if (!term_holds_for(&l, *when))
+	for (size_t i = 0; all->when[i]; i++) {
+		const struct bj_danger_condition *condition = &all->conditions[i];
+		const enum needs needs = terms[condition->term].needs;
+		const struct look l = {
+			.p = p, .command = command, .node = node, .condition = condition
+		};
+
+		if ((needs != EITHER && (needs == COMMAND) != (command != NULL)) ||
+		    !terms[condition->term].holds(&l, all->when[i] + condition->rest))
 			return false;
+	}
 	return true;
 }

@@ -8,7 +8,6 @@
 /* Words of the shell as the shell would see them after quote removal. */
 
 #define CHUNK_SIZE 8192
-#define LOOP_WORDS 128 /* bytes of what several loops with one variable go through */
 #define NESTED_MAX 6
 
 struct bj_sh_chunk {
@@ -84,9 +83,25 @@ void bj_sh_free_chunks(struct bj_sh *sh)
 
 static void fold(struct bj_sh *sh, uint32_t node, bool quoted, unsigned depth, struct word *w);
 
+/* How many bytes at @s stand for themselves in a word. */
+static size_t plain_bytes(const char *s, size_t len)
+{
+	static const bool other[256] = {
+		['\\'] = true, [BJ_MARK_KNOWN] = true, [BJ_MARK_UNSET] = true, [BJ_SH_SPLIT] = true
+	};
+	size_t n = 0;
+
+	while (n < len && !other[(unsigned char)s[n]])
+		n++;
+	return n;
+}
+
 static void add_plain(struct word *w, const char *s, size_t len, bool quoted)
 {
-	for (size_t i = 0; i < len; i++) {
+	const size_t plain = plain_bytes(s, len);
+
+	add(w, s, plain);
+	for (size_t i = plain; i < len; i++) {
 		if (s[i] == '\\' && i + 1 < len) {
 			i++;
 			if (s[i] == '\n')
@@ -95,6 +110,19 @@ static void add_plain(struct word *w, const char *s, size_t len, bool quoted)
 				add_char(w, '\\');
 		}
 		add_char(w, s[i]);
+	}
+}
+
+static void add_raw(struct word *w, const char *s, size_t len)
+{
+	while (len) {
+		const size_t plain = plain_bytes(s, len);
+
+		add(w, s, plain);
+		if (plain < len)
+			add_char(w, s[plain]);
+		s += plain + (plain < len);
+		len -= plain + (plain < len);
 	}
 }
 
@@ -135,152 +163,6 @@ static void add_ansi(struct word *w, const char *s, size_t len)
 		else if (s[i] >= '0' && s[i] <= '7')
 			i += add_number(w, s + i, len - i, 8, 3) - 1;
 	}
-}
-
-static uint32_t hash_name(const char *s, size_t len)
-{
-	uint32_t h = 2166136261u;
-
-	for (size_t i = 0; i < len; i++)
-		h = (h ^ (unsigned char)s[i]) * 16777619u;
-	return h ? h : 1;
-}
-
-struct bj_sh_variable *bj_sh_variable(const struct bj_sh *sh, const char *s, size_t len)
-{
-	const uint32_t hash = hash_name(s, len);
-	uint32_t at = hash & sh->mask_variables;
-
-	if (!sh->variables)
-		return NULL;
-	while (sh->variables[at].name) {
-		struct bj_sh_variable *v = &sh->variables[at];
-
-		if (v->hash == hash && !strncmp(v->name, s, len) && !v->name[len])
-			return v;
-		at = (at + 1) & sh->mask_variables;
-	}
-	return NULL;
-}
-
-static bool grow_variables(struct bj_sh *sh)
-{
-	const uint32_t size = sh->variables ? (sh->mask_variables + 1) * 2 : 64;
-	struct bj_sh_variable *bigger = calloc(size, sizeof(*bigger));
-
-	if (!bigger) {
-		sh->failed = true;
-		return false;
-	}
-	for (uint32_t i = 0; sh->variables && i <= sh->mask_variables; i++) {
-		uint32_t at = sh->variables[i].hash & (size - 1);
-
-		if (!sh->variables[i].name)
-			continue;
-		while (bigger[at].name)
-			at = (at + 1) & (size - 1);
-		bigger[at] = sh->variables[i];
-	}
-	free(sh->variables);
-	sh->variables = bigger;
-	sh->mask_variables = size - 1;
-	return true;
-}
-
-static struct bj_sh_variable *add_variable_named(struct bj_sh *sh, const char *s, size_t len)
-{
-	if ((!sh->variables || sh->n_variables * 2 > sh->mask_variables) && !grow_variables(sh))
-		return NULL;
-
-	const uint32_t hash = hash_name(s, len);
-	uint32_t at = hash & sh->mask_variables;
-
-	while (sh->variables[at].name)
-		at = (at + 1) & sh->mask_variables;
-	sh->variables[at] = (struct bj_sh_variable){ .hash = hash, .name = bj_sh_keep(sh, s, len) };
-	sh->n_variables++;
-	return &sh->variables[at];
-}
-
-/* A variable keeps its constant only while nothing else is assigned to it. */
-void bj_sh_assign(struct bj_sh *sh, const char *s, size_t len, const char *value)
-{
-	struct bj_sh_variable *v = bj_sh_variable(sh, s, len);
-
-	if (v) {
-		if (!v->value || !value || strcmp(v->value, value) != 0)
-			v->value = NULL;
-		v->words = NULL;
-		return;
-	}
-	v = add_variable_named(sh, s, len);
-	if (v)
-		v->value = value;
-}
-
-static const char SPLIT[] = { BJ_SH_SPLIT, '\0' };
-
-/* Whether the @len bytes at @word are one of the words in @all. */
-static bool is_among(const char *all, const char *word, size_t len)
-{
-	for (const char *p = all; p; p = strchr(p, BJ_SH_SPLIT)) {
-		p += *p == BJ_SH_SPLIT;
-		if (strcspn(p, SPLIT) == len && memcmp(p, word, len) == 0)
-			return true;
-	}
-	return false;
-}
-
-/* Those of @more that are not yet in @words, added to them as long as there is room: every command
- * that names the variable has all of them. */
-static const char *join_words(struct bj_sh *sh, const char *words, const char *more)
-{
-	char all[LOOP_WORDS];
-	size_t n = strlen(words);
-
-	if (n >= sizeof(all))
-		return words;
-	memcpy(all, words, n + 1);
-	while (*more) {
-		const size_t len = strcspn(more, SPLIT);
-
-		if (!is_among(all, more, len) && n + len + 2 <= sizeof(all))
-			n += (size_t)snprintf(all + n, sizeof(all) - n, "%c%.*s", BJ_SH_SPLIT,
-					      (int)len, more);
-		more += len + (more[len] == BJ_SH_SPLIT);
-	}
-	return bj_sh_keep(sh, all, n);
-}
-
-void bj_sh_assign_words(struct bj_sh *sh, const char *s, size_t len, const char *words)
-{
-	struct bj_sh_variable *v = bj_sh_variable(sh, s, len);
-	const bool known = v;
-	const char *before = v ? v->words : NULL;
-
-	/* Several loops with one variable: the words of all of them. */
-	if (before && words)
-		words = join_words(sh, before, words);
-	bj_sh_assign(sh, s, len, NULL);
-	v = bj_sh_variable(sh, s, len);
-	if (v && (!known || before))
-		v->words = words ? words : before;
-}
-
-void bj_sh_assign_hidden(struct bj_sh *sh, const char *s, size_t len)
-{
-	struct bj_sh_variable *v = bj_sh_variable(sh, s, len);
-
-	if (v)
-		v->hidden = true;
-}
-
-void bj_sh_assign_input(struct bj_sh *sh, const char *s, size_t len)
-{
-	struct bj_sh_variable *v = bj_sh_variable(sh, s, len);
-
-	if (v)
-		v->input = true;
 }
 
 const char *bj_sh_loop_words(struct bj_sh *sh, uint32_t node)
@@ -622,8 +504,7 @@ static void fold(struct bj_sh *sh, uint32_t node, bool quoted, unsigned depth, s
 	}
 	switch (at->kind) {
 	case SH_RAW_STRING:
-		for (size_t i = 1; i + 1 < len; i++)
-			add_char(w, s[i]);
+		add_raw(w, s + 1, len > 2 ? len - 2 : 0);
 		break;
 	case SH_ANSI_C_STRING:
 		if (len > 3)

@@ -46,17 +46,24 @@ struct bj_sh_function {
 
 #define BJ_SH_FUNCTIONS 64 /* more are not followed */
 
-/* What tells most names apart from those of a short list, by two letters: whoever looks for many
+/* What tells most names apart from those of a short list, by three letters: whoever looks for many
  * names in a list marks the list first. */
 struct bj_sh_marks {
-	uint64_t bits[4];
+	uint64_t bits[16];
 };
+
+/* A bar ends a name in a list. */
+static inline unsigned bj_sh_letter(const char *name, unsigned before)
+{
+	return before && *name != '|' ? (unsigned char)*name : 0;
+}
 
 static inline uint64_t *bj_sh_mark(struct bj_sh_marks *marks, const char *name, uint64_t *ret_bit)
 {
-	const unsigned char first = (unsigned char)name[0];
-	const unsigned char second = first ? (unsigned char)name[1] : 0;
-	const unsigned place = (first * 13u + second) & 255;
+	const unsigned first = (unsigned char)name[0];
+	const unsigned second = bj_sh_letter(name + 1, first);
+	const unsigned third = bj_sh_letter(name + 2, second);
+	const unsigned place = (first * 37 + second * 5 + third) & 1023;
 
 	*ret_bit = UINT64_C(1) << (place & 63);
 	return &marks->bits[place / 64];
@@ -70,6 +77,15 @@ static inline void bj_sh_set_mark(struct bj_sh_marks *marks, const char *name)
 	*word |= bit;
 }
 
+/* Mark all of a list with bars in between; none of them is a single letter. */
+static inline void bj_sh_set_marks(struct bj_sh_marks *marks, const char *names)
+{
+	for (const char *name = names; name; name = strchr(name, '|')) {
+		name += *name == '|';
+		bj_sh_set_mark(marks, name);
+	}
+}
+
 /* False: @name is not in the list. */
 static inline bool bj_sh_has_mark(const struct bj_sh_marks *marks, const char *name)
 {
@@ -81,6 +97,8 @@ static inline bool bj_sh_has_mark(const struct bj_sh_marks *marks, const char *n
 
 struct bj_sh {
 	const struct bj_tree *tree;
+	uint32_t *marked;  /* nodes that rules look at: commands, their names, loops, functions, */
+	uint32_t n_marked; /* assignments and redirections */
 	struct bj_sh_chunk *chunks;
 	struct bj_sh_variable *variables; /* open hash table */
 	uint32_t n_variables, mask_variables;

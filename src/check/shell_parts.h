@@ -3,7 +3,10 @@
 
 #include "check/shell.h"
 
-/* Between sh_words.c, sh_expand.c and sh_commands.c only. */
+/* Between sh_words.c, sh_variables.c, sh_expand.c and sh_commands.c only. */
+
+/* Remember all variables that the script sets. */
+void bj_sh_read_variables(struct bj_sh *sh);
 
 /* Remember that the script sets variable [@s, @len); @value is its constant or NULL. */
 void bj_sh_assign(struct bj_sh *sh, const char *s, size_t len, const char *value);

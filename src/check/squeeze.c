@@ -131,13 +131,22 @@ static void look_for_heredocs(struct squeeze *s)
 	}
 }
 
+/* Eight places that follow each other, wherever they are written. */
+typedef uint32_t places8 __attribute__((vector_size(32)));
+
 static void put(struct squeeze *s, size_t from, size_t n)
 {
 	struct bj_squeezed *out = s->out;
+	uint32_t *places = out->places + out->size, place = (uint32_t)from;
+	places8 next = { place,     place + 1, place + 2, place + 3,
+			 place + 4, place + 5, place + 6, place + 7 };
+	size_t i = 0;
 
 	memcpy(out->text + out->size, s->text + from, n);
-	for (size_t i = 0; i < n; i++)
-		out->places[out->size + i] = (uint32_t)(from + i);
+	for (; i + 8 <= n; i += 8, next += 8)
+		memcpy(places + i, &next, sizeof(next));
+	for (; i < n; i++)
+		places[i] = place + (uint32_t)i;
 	out->size += n;
 }
 
@@ -172,12 +181,11 @@ bool bj_squeeze(enum bj_language language, const char *text, size_t size, struct
 	struct squeeze s = { .language = language, .text = text, .size = size, .out = ret };
 
 	*ret = (struct bj_squeezed){ .text = malloc(size + 1),
-				     .places = malloc((size + 1) * sizeof(*ret->places)) };
+				     .places = bj_tree_piece((size + 1) * sizeof(*ret->places)) };
 	if (!ret->text || !ret->places) {
 		bj_squeezed_done(ret);
 		return false;
 	}
-	bj_tree_expect(ret->places, (size + 1) * sizeof(*ret->places));
 	if (language == BJ_LANG_PYTHON) {
 		s.lines = true;
 		s.indents = rank_indents(&s);

@@ -30,13 +30,6 @@ static uint64_t budget_ns(size_t size)
 	return SLOWER * (BUDGET_NS + BUDGET_NS_PER_BYTE * (uint64_t)size);
 }
 
-static TSTree *read_clean(TSParser *parser, const struct bj_squeezed *text, uint64_t share,
-			  bool *ret_late)
-{
-	return bj_tree_read(parser, text->text, (uint32_t)text->size, budget_ns(text->size) / share,
-			    ret_late);
-}
-
 /* NULL: it is later than @end. */
 static TSTree *read_with_errors(TSParser *parser, const struct bj_squeezed *text, uint64_t end)
 {
@@ -55,18 +48,22 @@ static TSTree *read_with_errors(TSParser *parser, const struct bj_squeezed *text
 
 /* 1: the text has errors that can be mended, and then has none, and that is the tree. 0: it has
  * others, or the time for it is over. -1: no memory. */
-static int read_mended(struct bj_tree *tree, TSParser *parser, const struct bj_squeezed *text)
+static int read_mended(struct bj_tree *tree, TSParser *parser, const struct bj_squeezed *text,
+		       const struct bj_tree_marks *marks)
 {
 	const uint64_t end = bj_clock_cpu() + budget_ns(text->size) / MENDING_SHARE;
 
 	for (unsigned step = 0; step < BJ_SH_MENDS && bj_clock_cpu() < end; step++) {
 		struct bj_squeezed mended = { 0 };
+		size_t same;
 		bool late;
 
-		if (!bj_sh_mend(text, step, &mended))
+		if (!bj_sh_mend(text, step, &mended, &same))
 			continue;
 
-		const TSTree *better = read_clean(parser, &mended, MENDING_SHARE, &late);
+		const TSTree *better = bj_tree_read_again(
+			parser, mended.text, (uint32_t)mended.size,
+			budget_ns(mended.size) / MENDING_SHARE, marks, (uint32_t)same, &late);
 		const bool ok = better && bj_tree_flatten(better, mended.places, tree);
 
 		bj_squeezed_done(&mended);
@@ -82,14 +79,17 @@ static int parse_into(struct bj_tree *tree, const struct bj_squeezed *text, stru
 	const bool python = tree->language == BJ_LANG_PYTHON;
 	const uint64_t end = bj_clock_cpu() + budget_ns(text->size);
 	TSParser *parser = ts_parser_new();
+	struct bj_tree_marks *marks = NULL;
 	bool late = false;
 
 	if (!bj_tree_set_language(parser, tree->language))
 		return bj_err_set(err, BJ_E_UNSUPPORTED, 0,
 				  "the grammar does not fit libtree-sitter; build belljar again");
 
-	const TSTree *parsed = read_clean(parser, text, CLEAN_SHARE, &late);
-	int r = !parsed && !late && !python ? read_mended(tree, parser, text) : 0;
+	const TSTree *parsed =
+		bj_tree_read(parser, text->text, (uint32_t)text->size,
+			     budget_ns(text->size) / CLEAN_SHARE, python ? NULL : &marks, &late);
+	int r = !parsed && !late && !python ? read_mended(tree, parser, text, marks) : 0;
 
 	if (r == 0 && !parsed)
 		parsed = read_with_errors(parser, text, end);
@@ -100,7 +100,7 @@ static int parse_into(struct bj_tree *tree, const struct bj_squeezed *text, stru
 	/* That took long, and then there may still be errors. */
 	if (r == 0 && late && !python && ts_node_has_error(ts_tree_root_node(parsed))) {
 		ts_parser_reset(parser);
-		r = read_mended(tree, parser, text);
+		r = read_mended(tree, parser, text, marks);
 	}
 	if (r == 0)
 		r = bj_tree_flatten(parsed, text->places, tree) ? 1 : -1;

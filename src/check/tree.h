@@ -53,9 +53,17 @@ bool bj_tree_flatten(const struct TSTree *parsed, const uint32_t *places, struct
 bool bj_tree_set_language(struct TSParser *parser, enum bj_language language);
 
 /* Parse @text if it has no error. NULL: it has one, or (*@ret_late) needs more than @budget
- * nanoseconds of the processor; the parser is as new. */
+ * nanoseconds of the processor; the parser is as new. *@ret_marks: for bj_tree_read_again(), in the
+ * memory of this parse; NULL: there is no need for them. */
+struct bj_tree_marks;
 struct TSTree *bj_tree_read(struct TSParser *parser, const char *text, uint32_t size,
-			    uint64_t budget, bool *ret_late);
+			    uint64_t budget, struct bj_tree_marks **ret_marks, bool *ret_late);
+
+/* The same for a text whose first @same bytes are those of the one that @marks come from: most of
+ * them are not read again. */
+struct TSTree *bj_tree_read_again(struct TSParser *parser, const char *text, uint32_t size,
+				  uint64_t budget, const struct bj_tree_marks *marks, uint32_t same,
+				  bool *ret_late);
 
 /* The first child of @node, 0: none. */
 static inline uint32_t bj_node_child(const struct bj_tree *tree, uint32_t node)

@@ -73,7 +73,7 @@ static inline bool clock_is_gt(TSClock a, TSClock b)
 /* The same answer as ts_language_search(), remembered for all parses of all threads: each place
  * holds question and answer in one word, so that nobody reads half of one. A language is known by
  * the number of its states. No question is 0, for state 0 is a large one. */
-#define MEMO_BITS 12
+#define MEMO_BITS 13
 static uint64_t lookup_memo[1 << MEMO_BITS];
 
 static inline uint16_t ts_language_lookup(const TSLanguage *self, TSStateId state, TSSymbol symbol)
@@ -139,13 +139,26 @@ bool bj_tree_set_language(TSParser *parser, enum bj_language language)
 
 /* --- parsing ---------------------------------------------------------------------------------- */
 
-/* Let every reading of the text go one step. False: the time is over. */
-static bool step_all(TSParser *parser, uint32_t *furthest)
+/* How far tree-sitter looked for the latest token. */
+static uint32_t token_seen(const TSParser *parser)
 {
+	const Subtree token = parser->token_cache.token;
+
+	return token.ptr ? parser->token_cache.byte_index + quick_bytes(token) +
+				   ts_subtree_lookahead_bytes(token)
+			 : 0;
+}
+
+/* Let every reading of the text go one step. False: the time is over. */
+static bool step_all(struct quick *q, uint32_t *furthest)
+{
+	TSParser *parser = q->parser;
+
 	for (StackVersion v = 0; v < ts_stack_version_count(parser->stack); v++)
 		while (ts_stack_is_active(parser->stack, v)) {
 			if (!ts_parser__advance(parser, v, false))
 				return false;
+			quick_saw(q, token_seen(parser));
 
 			const uint32_t at = ts_stack_position(parser->stack, v).bytes;
 
@@ -166,17 +179,16 @@ static bool any_active(const Stack *stack)
 }
 
 /* False: there is an error, or the time is over. */
-static bool parse_all(TSParser *parser, const TSStringInput *input, uint64_t budget, bool *ret_late)
+static bool parse_all(struct quick *q, bool *ret_late)
 {
-	struct quick q;
+	TSParser *parser = q->parser;
 	uint32_t furthest = 0;
 
-	quick_init(&q, parser, input, budget);
 	while (any_active(parser->stack)) {
-		quick_run(&q);
-		furthest = q.at > furthest ? q.at : furthest;
-		*ret_late = quick_is_late(&q);
-		if (*ret_late || !step_all(parser, &furthest))
+		quick_run(q);
+		furthest = q->at > furthest ? q->at : furthest;
+		*ret_late = quick_is_late(q);
+		if (*ret_late || !step_all(q, &furthest))
 			return false;
 		/* With no reading left that may go on, it would begin to mend the text. */
 		if (any_active(parser->stack))
@@ -185,18 +197,29 @@ static bool parse_all(TSParser *parser, const TSStringInput *input, uint64_t bud
 	return parser->finished_tree.ptr;
 }
 
-TSTree *bj_tree_read(TSParser *parser, const char *text, uint32_t size, uint64_t budget,
-		     bool *ret_late)
+/* Read @text, from one of @marks on if there are some for its first @same bytes. *@ret_marks, when
+ * that is not NULL, gets new ones. */
+static TSTree *read_text(TSParser *parser, const TSStringInput *input, uint64_t budget,
+			 const struct bj_tree_marks *marks, uint32_t same,
+			 struct bj_tree_marks **ret_marks, bool *ret_late)
 {
-	TSStringInput input = { text, size };
+	struct quick q;
 	TSTree *tree = NULL;
 
 	ts_lexer_set_input(&parser->lexer,
-			   (TSInput){ &input, ts_string_input_read, TSInputEncodingUTF8 });
+			   (TSInput){ (void *)input, ts_string_input_read, TSInputEncodingUTF8 });
 	ts_parser__external_scanner_create(parser);
 	parser->end_clock = clock_null();
 	*ret_late = false;
-	if (parse_all(parser, &input, budget, ret_late))
+	quick_init(&q, parser, input, budget);
+	if (marks)
+		quick_resume(&q, marks, same);
+	if (ret_marks) {
+		*ret_marks = q.marks = ts_malloc(sizeof(*q.marks));
+		q.marks->n = 0;
+		q.next_mark = quick_mark_step(&q);
+	}
+	if (parse_all(&q, ret_late))
 		tree = ts_tree_new(parser->finished_tree, parser->language,
 				   parser->lexer.included_ranges,
 				   parser->lexer.included_range_count);
@@ -204,6 +227,22 @@ TSTree *bj_tree_read(TSParser *parser, const char *text, uint32_t size, uint64_t
 	quick_reset_lexer(&parser->lexer.data);
 	ts_parser_reset(parser);
 	return tree;
+}
+
+TSTree *bj_tree_read(TSParser *parser, const char *text, uint32_t size, uint64_t budget,
+		     struct bj_tree_marks **ret_marks, bool *ret_late)
+{
+	const TSStringInput input = { text, size };
+
+	return read_text(parser, &input, budget, NULL, 0, ret_marks, ret_late);
+}
+
+TSTree *bj_tree_read_again(TSParser *parser, const char *text, uint32_t size, uint64_t budget,
+			   const struct bj_tree_marks *marks, uint32_t same, bool *ret_late)
+{
+	const TSStringInput input = { text, size };
+
+	return read_text(parser, &input, budget, marks, same, NULL, ret_late);
 }
 
 /* --- the tree as an array --------------------------------------------------------------------- */
@@ -229,8 +268,7 @@ struct flatten {
 	uint32_t n, room;
 	struct frame *frames;
 	uint32_t depth, room_frames;
-	/* The field of each child of each production; tree-sitter has lists to be searched. */
-	uint8_t *fields;
+	const uint8_t *fields; /* of the grammar, see lexer_table.h */
 };
 
 /* A child of the frame on top: what that says about it, and where it is. */
@@ -240,46 +278,23 @@ struct child {
 	uint8_t field;
 };
 
-static bool make_fields(struct flatten *f)
-{
-	const uint32_t width = f->language->max_alias_sequence_length;
-
-	f->fields = calloc(f->language->production_id_count + 1, width);
-	for (uint32_t i = 1; f->fields && i < f->language->production_id_count; i++) {
-		const TSFieldMapEntry *entry, *end;
-
-		ts_language_field_map(f->language, i, &entry, &end);
-		/* The first one counts. */
-		for (; entry < end; end--)
-			if (!end[-1].inherited && end[-1].child_index < width)
-				f->fields[i * width + end[-1].child_index] =
-					(uint8_t)end[-1].field_id;
-	}
-	return f->fields;
-}
-
 static bool more_nodes(struct flatten *f)
 {
-	const uint32_t room = f->room * 2;
-	struct bj_node *nodes = realloc(f->nodes, room * sizeof(*nodes));
+	struct bj_node *nodes = bj_tree_grow(f->nodes, &f->room, sizeof(*nodes));
 
 	if (!nodes)
 		return false;
-	bj_tree_expect(nodes, room * sizeof(*nodes));
 	f->nodes = nodes;
-	f->room = room;
 	return true;
 }
 
 static bool more_frames(struct flatten *f)
 {
-	const uint32_t room = f->room_frames ? f->room_frames * 2 : 64;
-	struct frame *frames = realloc(f->frames, room * sizeof(*frames));
+	struct frame *frames = bj_tree_grow(f->frames, &f->room_frames, sizeof(*frames));
 
 	if (!frames)
 		return false;
 	f->frames = frames;
-	f->room_frames = room;
 	return true;
 }
 
@@ -421,7 +436,7 @@ static inline void pop_frame(struct flatten *f, const struct frame *frame)
 /* The root is the only child of a frame around all. */
 static bool flatten_all(struct flatten *f, Subtree root)
 {
-	if (!make_fields(f) || !more_frames(f))
+	if (!more_frames(f))
 		return false;
 	f->frames[f->depth++] = (struct frame){ .child = &root, .end = &root + 1 };
 	while (f->depth) {
@@ -438,19 +453,19 @@ static bool flatten_all(struct flatten *f, Subtree root)
 bool bj_tree_flatten(const struct TSTree *parsed, const uint32_t *places, struct bj_tree *tree)
 {
 	/* Few texts have more nodes than that. */
+	const bool python = parsed->language == tree_sitter_python();
 	struct flatten f = { .language = parsed->language,
 			     .places = places,
+			     .fields = python ? bj_fields_python : bj_fields_bash,
 			     .room = 64 + ts_subtree_total_bytes(parsed->root) / 3 };
 
-	f.nodes = malloc(f.room * sizeof(*f.nodes));
+	f.nodes = bj_tree_piece(f.room * sizeof(*f.nodes));
 	if (!f.nodes)
 		return false;
-	bj_tree_expect(f.nodes, f.room * sizeof(*f.nodes));
 
 	const bool ok = flatten_all(&f, parsed->root);
 
 	free(f.frames);
-	free(f.fields);
 	if (!ok) {
 		free(f.nodes);
 		return false;

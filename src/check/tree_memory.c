@@ -13,7 +13,11 @@
  * to fill them. */
 #define CHUNK_FIRST (64 * 1024 - 128)
 #define CHUNK_MOST  (16u << 20)
-#define HUGE_PAGE   (2u << 20)
+#define HUGE_PAGE   ((size_t)2 << 20)
+/* A piece of this size would be so many small pages that a huge one costs less. It also stays out
+ * of the part of malloc()'s memory that is given back when much of it is free, and which every
+ * check of a large text had to be handed anew. */
+#define PIECE_HUGE ((size_t)1 << 20)
 
 /* Under a sanitizer each piece is one of malloc()'s, so that a wrong access is seen. */
 #ifdef BJ_SANITIZED
@@ -62,13 +66,41 @@ void bj_tree_memory_end(struct bj_tree_memory *memory)
 	}
 }
 
-void bj_tree_expect(void *piece, size_t size)
+void *bj_tree_piece(size_t size)
 {
-	char *start = (char *)piece + -(uintptr_t)piece % HUGE_PAGE;
-	const size_t front = (size_t)(start - (char *)piece);
+	const size_t whole = (size + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
 
-	if (piece && size >= HUGE_PAGE + front)
-		(void)madvise(start, (size - front) / HUGE_PAGE * HUGE_PAGE, MADV_HUGEPAGE);
+	if (size < PIECE_HUGE || whole < size)
+		return malloc(size);
+
+	void *piece = aligned_alloc(HUGE_PAGE, whole);
+
+	/* Where there are none, small ones do. */
+	if (piece)
+		(void)madvise(piece, whole, MADV_HUGEPAGE);
+	return piece;
+}
+
+void *bj_tree_grow(void *items, uint32_t *room, size_t size)
+{
+	enum { FIRST = 64, LARGE_STEP = 4 };
+	const size_t before = *room * size;
+	uint32_t more = *room ? *room * 2 : FIRST;
+	void *moved;
+
+	if (more * size < PIECE_HUGE) {
+		moved = realloc(items, more * size);
+	} else {
+		more = *room * LARGE_STEP;
+		moved = bj_tree_piece(more * size);
+		if (moved) {
+			memcpy(moved, items, before);
+			free(items);
+		}
+	}
+	if (moved)
+		*room = more;
+	return moved;
 }
 
 static void *must(void *piece)
@@ -142,9 +174,8 @@ static void *make_big(size_t size)
 	if (size > SIZE_MAX / 2)
 		abort();
 
-	struct bj_tree_big *big = must(malloc(sizeof(*big) + size));
+	struct bj_tree_big *big = must(bj_tree_piece(sizeof(*big) + size));
 
-	bj_tree_expect(big, sizeof(*big) + size);
 	big->head = (struct bj_tree_head){ .size = size };
 	link_big(big);
 	return big + 1;

@@ -31,8 +31,14 @@ extern _Thread_local struct bj_tree_memory *bj_tree_memory_now
 void bj_tree_memory_begin(struct bj_tree_memory *memory);
 void bj_tree_memory_end(struct bj_tree_memory *memory);
 
-/* All of a large piece of malloc()'s will be used: the kernel may hand out huge pages for it. */
-void bj_tree_expect(void *piece, size_t size);
+/* A piece of malloc()'s that will be used to its end, for free() or realloc(). A large one lies
+ * where the kernel can hand out huge pages for all of it. NULL: no memory. */
+void *bj_tree_piece(size_t size);
+
+/* An array of *@room items of @size bytes, moved to where there is room for more. A large one gets
+ * more than it needs: what is not used of it costs nothing. NULL: no memory, and nothing changed.
+ */
+void *bj_tree_grow(void *items, uint32_t *room, size_t size);
 
 /* In front of every piece. @class 0: it is a large one. */
 struct bj_tree_head {

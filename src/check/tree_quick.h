@@ -13,9 +13,10 @@
  * the same (tests/unit/check/test_quick.c compares them). Nodes lack what only errors and changes
  * of a text have use for: at the first error the whole is given up. */
 
-#define QUICK_DEPTH 512  /* how much of the graph can be taken back into the array in one go */
-#define QUICK_CLOCK 4096 /* work between two looks at the clock */
-#define QUICK_TOKEN 8    /* the work of a token, beside one for each byte that is looked at */
+#define QUICK_DEPTH 512   /* how much of the graph can be taken back into the array in one go */
+#define QUICK_LARGE 32768 /* entries */
+#define QUICK_CLOCK 4096  /* work between two looks at the clock */
+#define QUICK_TOKEN 8     /* the work of a token, beside one for each byte that is looked at */
 
 struct quick_entry {
 	Subtree tree;
@@ -42,6 +43,7 @@ struct quick {
 	uint64_t ghost_work; /* of looking ahead, see tree_choice.h */
 	bool late;
 	uint32_t at;      /* byte of the text */
+	uint32_t seen;    /* the byte after the last one that anything so far depends on */
 	Subtree external; /* the latest token of the grammar's own scanner */
 
 	/* The latest token, where its padding begins and what was external before it. */
@@ -50,9 +52,13 @@ struct quick {
 
 	/* What the current token has overwritten: entries from low to top, the last one first. */
 	struct quick_entry *saved;
-	uint32_t low, top, n_saved, room_saved;
+	uint32_t low, top, room_saved;
 	uint32_t plain_before;
 	TSStateId state_before;
+
+	/* Where to begin once more, see tree_marks.h. */
+	struct bj_tree_marks *marks; /* NULL: nobody wants to */
+	uint32_t next_mark;          /* a byte of the text */
 
 	/* The scanner of Python's grammar is as it was set for @scanned: a scan that finds nothing
 	 * leaves it alone. */
@@ -65,10 +71,12 @@ const TSLanguage *tree_sitter_python(void);
 #include "check/lexer_table.h"
 #include "check/tree_tokens.h"
 
-static void *quick_grow(void *array, uint32_t *room, size_t size)
+static __attribute__((noinline)) void *quick_grow(void *array, uint32_t *room, uint32_t most)
 {
-	*room *= 2;
-	return ts_realloc(array, *room * size);
+	/* A large one is mapped, and costs nothing where it is not used. */
+	while (*room <= most)
+		*room *= *room < QUICK_LARGE ? 2 : 8;
+	return ts_realloc(array, *room * sizeof(struct quick_entry));
 }
 
 /* With its padding. */
@@ -80,8 +88,8 @@ static inline uint32_t quick_bytes(Subtree tree)
 
 static inline void quick_push(struct quick *q, Subtree tree, uint32_t end, TSStateId state)
 {
-	if (q->n == q->room)
-		q->entries = quick_grow(q->entries, &q->room, sizeof(*q->entries));
+	if (__builtin_expect(q->n == q->room, 0))
+		q->entries = quick_grow(q->entries, &q->room, q->n);
 	q->entries[q->n++] = (struct quick_entry){ tree, end, state, 0 };
 	q->state = state;
 }
@@ -89,25 +97,30 @@ static inline void quick_push(struct quick *q, Subtree tree, uint32_t end, TSSta
 /* Keep what lies from @from up, before something else is written there. */
 static inline void quick_save(struct quick *q, uint32_t from)
 {
-	while (q->low > from) {
-		if (q->n_saved == q->room_saved)
-			q->saved = quick_grow(q->saved, &q->room_saved, sizeof(*q->saved));
-		q->saved[q->n_saved++] = q->entries[--q->low];
+	uint32_t low = q->low;
+
+	if (low <= from)
+		return;
+	if (__builtin_expect(q->top - from > q->room_saved, 0))
+		q->saved = quick_grow(q->saved, &q->room_saved, q->top - from);
+	while (low > from) {
+		low--;
+		q->saved[q->top - 1 - low] = q->entries[low];
 	}
+	q->low = low;
 }
 
 static void quick_begin_token(struct quick *q)
 {
 	q->low = q->top = q->n;
-	q->n_saved = 0;
 	q->state_before = q->state;
 	q->plain_before = q->plain;
 }
 
 static void quick_undo_token(struct quick *q)
 {
-	while (q->n_saved)
-		q->entries[q->low++] = q->saved[--q->n_saved];
+	for (; q->low < q->top; q->low++)
+		q->entries[q->low] = q->saved[q->top - 1 - q->low];
 	q->n = q->top;
 	q->state = q->state_before;
 	q->plain = q->plain_before;
@@ -215,8 +228,10 @@ static Subtree quick_whole(const struct quick *q, const struct quick_entry *entr
 }
 
 /* A rule may give some of its children another name, and then a hidden one counts. */
-static void quick_alias(const struct quick *q, const TSSymbol *aliases, uint32_t from, uint32_t to)
+static void quick_alias_all(const struct quick *q, uint32_t production, uint32_t from, uint32_t to)
 {
+	const TSSymbol *aliases = ts_language_alias_sequence(q->language, production);
+
 	for (uint32_t i = from, structural = 0; i < to; i++) {
 		struct quick_entry *entry = &q->entries[i];
 
@@ -225,6 +240,17 @@ static void quick_alias(const struct quick *q, const TSSymbol *aliases, uint32_t
 		if (aliases[structural++] && entry->stands)
 			entry->tree = quick_whole(q, entry), entry->stands = 0;
 	}
+}
+
+static inline void quick_alias(const struct quick *q, uint32_t production, uint32_t from,
+			       uint32_t to)
+{
+	TSSymbol any = 0;
+
+	for (uint32_t i = from; i < to; i++)
+		any |= q->entries[i].stands;
+	if (any)
+		quick_alias_all(q, production, from, to);
 }
 
 /* A node of the entries [@from, @to), of which the first one's padding begins at @start. */
@@ -240,7 +266,7 @@ static inline Subtree quick_node(struct quick *q, const TSParseAction *action, u
 	bool external = false;
 
 	if (production)
-		quick_alias(q, ts_language_alias_sequence(q->language, production), from, to);
+		quick_alias(q, production, from, to);
 	for (uint32_t i = 0; i < n; i++) {
 		const Subtree child = entries[i].tree;
 
@@ -336,6 +362,20 @@ static inline bool quick_reduce(struct quick *q, const TSParseAction *action)
 	return true;
 }
 
+/* A node of nothing: a text of comments alone. */
+static __attribute__((noinline)) bool quick_reduce_nothing(struct quick *q,
+							   const TSParseAction *action)
+{
+	SubtreeHeapData *node = quick_new(q, action->reduce.symbol, 0);
+
+	node->dynamic_precedence = action->reduce.dynamic_precedence;
+	node->production_id = action->reduce.production_id;
+	quick_save(q, q->n);
+	quick_push(q, (Subtree){ .ptr = node }, q->entries[q->n - 1].end,
+		   ts_language_lookup(q->language, q->state, action->reduce.symbol));
+	return true;
+}
+
 /* The only thing to do, NULL: there is none, or a choice. To shift as part of a repetition is
  * never done. */
 static inline const TSParseAction *quick_action(const struct quick *q, TSSymbol symbol)
@@ -381,7 +421,46 @@ static void quick_shift(struct quick *q, const TSParseAction *action, Subtree to
 
 #include "check/tree_choice.h"
 
-/* Read one token. False: it was not touched. */
+/* The text ends with @token: ts_parser__accept() for what the array holds. False: not all of it
+ * lies there, or it is no tree yet. */
+static bool quick_accept(struct quick *q, Subtree token)
+{
+	TSParser *parser = q->parser;
+	SubtreeArray trees = array_new();
+	uint32_t root = q->n;
+
+	while (array_get(&parser->stack->heads, 0)->node != parser->stack->base_node)
+		if (!quick_pull(q))
+			return false;
+	while (root > q->base && ts_subtree_extra(q->entries[root - 1].tree))
+		root--;
+	if (root == q->base || q->entries[root - 1].stands ||
+	    q->entries[root - 1].tree.data.is_inline)
+		return false;
+	root--;
+
+	const SubtreeHeapData *top = q->entries[root].tree.ptr;
+	const uint32_t n = q->n - q->base + top->child_count;
+
+	array_reserve(&trees, ts_subtree_alloc_size(n) / sizeof(*trees.contents) + 1);
+	/* What stands around the root, comments and the end of the text, comes into it. */
+	for (uint32_t i = q->base; i < q->n; i++) {
+		if (i != root)
+			array_push(&trees, quick_whole(q, &q->entries[i]));
+		else if (top->child_count)
+			array_extend(&trees, top->child_count,
+				     (const Subtree *)top - top->child_count);
+	}
+	array_push(&trees, token);
+	parser->finished_tree = ts_subtree_from_mut(
+		ts_subtree_new_node(top->symbol, &trees, top->production_id, q->language));
+	parser->accept_count++;
+	ts_stack_halt(parser->stack, 0);
+	q->base = q->n = QUICK_DEPTH;
+	return true;
+}
+
+/* Read one token. False: it was not touched, or it is the end of all. */
 static bool quick_step(struct quick *q)
 {
 	const Subtree token = quick_next(q);
@@ -401,8 +480,11 @@ static bool quick_step(struct quick *q)
 			quick_shift(q, action, token);
 			return true;
 		}
+		if (action && action->type == TSParseActionTypeAccept && quick_accept(q, token))
+			return false;
 		if (!action || action->type != TSParseActionTypeReduce ||
-		    !action->reduce.child_count || !quick_reduce(q, action))
+		    !(action->reduce.child_count ? quick_reduce(q, action)
+						 : quick_reduce_nothing(q, action)))
 			break;
 	}
 	quick_undo_token(q);
@@ -442,6 +524,8 @@ static bool quick_is_late(struct quick *q)
 	return q->late;
 }
 
+#include "check/tree_marks.h"
+
 /* Read as far as there is one way to. */
 static void quick_run(struct quick *q)
 {
@@ -455,15 +539,17 @@ static void quick_run(struct quick *q)
 	q->external = ts_stack_last_external_token(parser->stack, 0);
 	q->token = NULL_SUBTREE;
 	q->is_set = false;
-	while (quick_step(q) && !quick_is_late(q))
-		;
+	for (uint32_t at = q->at; quick_step(q) && !quick_is_late(q); at = q->at)
+		/* Behind an empty token the same one may be read again. */
+		if (__builtin_expect(q->at >= q->next_mark, 0) && q->at > at)
+			quick_mark(q);
 	quick_flush(q);
 }
 
 static void quick_init(struct quick *q, TSParser *parser, const TSStringInput *input,
 		       uint64_t budget)
 {
-	const uint32_t room = QUICK_DEPTH * 2;
+	const uint32_t room = QUICK_DEPTH * 2, room_saved = QUICK_DEPTH;
 
 	*q = (struct quick){ .parser = parser,
 			     .language = parser->language,
@@ -474,8 +560,9 @@ static void quick_init(struct quick *q, TSParser *parser, const TSStringInput *i
 			     .base = QUICK_DEPTH,
 			     .n = QUICK_DEPTH,
 			     .room = room,
-			     .saved = ts_malloc(room * sizeof(*q->saved)),
-			     .room_saved = room,
+			     .saved = ts_malloc(room_saved * sizeof(*q->saved)),
+			     .room_saved = room_saved,
+			     .next_mark = UINT32_MAX,
 			     .python = parser->language == tree_sitter_python() };
 	q->tokens = q->python ? &bj_lexer_python : &bj_lexer_bash;
 	q->words = q->python ? &bj_lexer_python_words : &bj_lexer_bash_words;

@@ -162,31 +162,31 @@ static inline struct quick_match quick_match(struct quick *q, bool words, TSStat
 {
 	const struct bj_lexer_table *table = words ? q->words : q->tokens;
 	const uint8_t *columns = table->columns, *text = (const uint8_t *)q->text;
-	const uint32_t *rows = table->rows, *row = rows + state * table->width;
+	const uint16_t *rows = table->rows, *row = rows + BJ_LEXER_FIRST + state * table->width;
+	const uint16_t *accepted = rows; /* the row of the longest token so far */
 	const uint32_t size = q->size;
-	uint32_t start = at, end = 0, accepted = 0, step = BJ_LEXER_ASK;
+	uint32_t start = at, end = 0, step = row[0] ? BJ_LEXER_ACCEPTS : 0;
 
 	while (at < size) {
-		if (row[0]) {
-			accepted = row[0];
-			end = at;
-		}
+		accepted = step & BJ_LEXER_ACCEPTS ? row : accepted;
+		end = step & BJ_LEXER_ACCEPTS ? at : end;
 		step = row[columns[text[at]]];
 		if (step <= BJ_LEXER_ASK)
 			break;
 		at++;
-		start = step & 1 ? at : start;
-		row = rows + (step / 2 - 1);
+		start = step & BJ_LEXER_SKIPS ? at : start;
+		row = rows + (step & ~3u);
 	}
 
 	struct quick_match m = { .start = start,
 				 .end = end,
 				 .seen = at + 1,
-				 .symbol = (TSSymbol)(accepted - 1),
-				 .found = accepted };
+				 .symbol = (TSSymbol)(accepted[0] - 1),
+				 .found = accepted[0] };
 
 	if (__builtin_expect(at == size || step == BJ_LEXER_ASK, 0))
-		quick_ask(q, words, (TSStateId)((row - rows) / table->width), at, &m);
+		quick_ask(q, words, (TSStateId)((row - rows - BJ_LEXER_FIRST) / table->width), at,
+			  &m);
 	/* What was skipped behind the end belongs to the next token. */
 	if (m.end < m.start)
 		m.start = m.end;
@@ -267,95 +267,13 @@ static inline bool quick_python_is_idle(const struct quick *q, const bool *valid
 	return at < q->size && (unsigned char)q->text[at] < 0x80 && !speaks[(int)q->text[at]];
 }
 
-/* What a byte of ASCII can be to the scanner of Bash's grammar. */
-enum {
-	SH_OTHER,  /* look closer */
-	SH_LETTER, /* part of a name */
-	SH_DIGIT,  /* the same, but for where a name begins */
-	SH_END,    /* ends a name, and is nothing to the scanner by itself */
-	SH_STOP,   /* the same, and ends a word */
-	SH_AFTER,  /* ends a name, but may be something by itself */
-};
-
-static const uint8_t sh_bytes[256] = {
-	['A' ... 'Z'] = SH_LETTER,
-	['a' ... 'z'] = SH_LETTER,
-	['0' ... '9'] = SH_DIGIT,
-	['_'] = SH_DIGIT,
-	[' '] = SH_AFTER,
-	['\t'] = SH_AFTER,
-	['\n'] = SH_AFTER,
-	['<'] = SH_AFTER,
-	['>'] = SH_STOP,
-	['"'] = SH_END,
-	['\''] = SH_END,
-	[')'] = SH_STOP,
-	['('] = SH_STOP,
-	[';'] = SH_STOP,
-	['|'] = SH_STOP,
-	['&'] = SH_STOP,
-	['.'] = SH_END,
-	[','] = SH_END,
-	['/'] = SH_END,
-	['$'] = SH_AFTER,
-	['`'] = SH_END,
-	['~'] = SH_END,
-};
-
-/* Whether the scanner of Bash's grammar has nothing to say here and would change nothing in itself.
- * This follows its code for the places where most words are: it skips blanks and looks whether a
- * name is assigned to or a number is a descriptor. */
-static inline bool quick_bash_is_idle(const struct quick *q, const bool *valid)
-{
-	enum {
-		HEREDOC_START,
-		HEREDOC_END = 4,
-		EMPTY_VALUE = 6,
-		CONCAT = 7,
-		VARIABLE_NAME = 8,
-		REGEX_NO_SLASH = 11,
-		EXPANSION_WORD = 13,
-		EXTGLOB_PATTERN = 14,
-		DOUBLE_HASH = 17,
-		SYM_HASH = 18,
-		CLOSING_BRACE = 21,
-		ERROR_RECOVERY = 28,
-	};
-	uint32_t at = q->at;
-
-	for (unsigned i = HEREDOC_START; i <= HEREDOC_END; i++)
-		if (valid[i])
-			return false;
-	if (!valid[VARIABLE_NAME] || valid[EMPTY_VALUE] || valid[REGEX_NO_SLASH] ||
-	    valid[EXPANSION_WORD] || valid[EXTGLOB_PATTERN] || valid[DOUBLE_HASH] ||
-	    valid[SYM_HASH] || valid[ERROR_RECOVERY])
-		return false;
-	if (at >= q->size)
-		return false;
-
-	uint8_t byte = sh_bytes[(unsigned char)q->text[at]];
-
-	/* A part of the word before would be one. */
-	if (valid[CONCAT] && (valid[CLOSING_BRACE] || (byte != SH_STOP && q->text[at] != ' ')))
-		return false;
-	while (at < q->size && (q->text[at] == ' ' || q->text[at] == '\t'))
-		at++;
-	if (at >= q->size)
-		return false;
-	byte = sh_bytes[(unsigned char)q->text[at]];
-	if (byte != SH_LETTER)
-		return byte == SH_END || byte == SH_STOP;
-	while (at < q->size && (sh_bytes[(unsigned char)q->text[at]] == SH_LETTER ||
-				sh_bytes[(unsigned char)q->text[at]] == SH_DIGIT))
-		at++;
-	return at < q->size && sh_bytes[(unsigned char)q->text[at]] >= SH_END;
-}
+#include "check/tree_bash.h"
 
 static inline bool quick_scan_is_idle(const struct quick *q, unsigned mode)
 {
 	const bool *valid = ts_language_enabled_external_tokens(q->language, mode);
 
-	return q->python ? quick_python_is_idle(q, valid) : quick_bash_is_idle(q, valid);
+	return q->python ? quick_python_is_idle(q, valid) : quick_bash_is_idle(q, mode);
 }
 
 /* How many bytes from here on the scanner of Python's grammar would only step over, because they
@@ -440,6 +358,11 @@ static Subtree quick_word(struct quick *q, const struct quick_match *word, uint3
 	return quick_leaf(q, symbol, m.found, word, seen);
 }
 
+static inline void quick_saw(struct quick *q, uint32_t end)
+{
+	q->seen = end > q->seen ? end : q->seen;
+}
+
 /* NULL_SUBTREE: nothing that is allowed in @mode, or nothing is to be read. */
 static Subtree quick_lex_in(struct quick *q, TSLexMode mode)
 {
@@ -450,16 +373,19 @@ static Subtree quick_lex_in(struct quick *q, TSLexMode mode)
 	if (mode.external_lex_state && !quick_scan_is_idle(q, mode.external_lex_state)) {
 		const Subtree token = quick_scan(q, mode.external_lex_state, &seen);
 
-		if (token.ptr)
+		if (token.ptr) {
+			quick_saw(q, seen);
 			return token;
+		}
 	}
 
 	const struct quick_match m = quick_match(q, false, mode.lex_state, q->at);
 
+	seen = m.seen > seen ? m.seen : seen;
+	quick_saw(q, seen);
 	if (!m.found)
 		return NULL_SUBTREE;
 	q->work += m.seen - q->at;
-	seen = m.seen > seen ? m.seen : seen;
 	if (m.symbol && m.symbol == q->language->keyword_capture_token)
 		return quick_word(q, &m, seen);
 	return quick_leaf(q, m.symbol, false, &m, seen);

@@ -242,7 +242,8 @@ static int open_session(struct session *s, struct bj_err *err)
 	if (r == 0 && c->no_syntax)
 		r = bj_checker_new(s->settings->user_rules, &s->checker, err);
 	else if (r == 0)
-		r = bj_engine_new(BJ_TAKE_PTR(s->settings), &s->bj, err);
+		r = (c->n_files == 1 ? bj_engine_new_to_run
+				     : bj_engine_new)(BJ_TAKE_PTR(s->settings), &s->bj, err);
 	if (r == 0 && !(s->done = calloc(c->n_files, sizeof(*s->done))))
 		r = bj_err_set(err, BJ_E_SYSTEM, ENOMEM, "cannot check");
 	return r;
@@ -257,7 +258,7 @@ static void close_session(struct session *s)
 	free(s->done);
 	bj_checker_free(s->checker);
 	bj_settings_free(s->settings);
-	bj_close(s->bj);
+	bj_engine_leave(s->bj);
 }
 
 static int check_all(struct session *s, struct bj_err *err)

@@ -61,7 +61,7 @@ static bool agree(enum bj_language language, const char *text, size_t size, bool
 		parser, language == BJ_LANG_PYTHON ? tree_sitter_python() : tree_sitter_bash()));
 
 	bool late = true;
-	const TSTree *read = bj_tree_read(parser, text, (uint32_t)size, LONG_NS, &late);
+	const TSTree *read = bj_tree_read(parser, text, (uint32_t)size, LONG_NS, NULL, &late);
 	const TSTree *parsed = ts_parser_parse_string(parser, NULL, text, (uint32_t)size);
 
 	*ret_clean = !ts_node_has_error(ts_tree_root_node(parsed));
@@ -80,6 +80,44 @@ static bool agree(enum bj_language language, const char *text, size_t size, bool
 struct count {
 	size_t files, clean, wrong;
 };
+
+/* Whether @text, read again after @other up to which both are the same, gives the tree that it
+ * gives alone. */
+static bool agree_again(const char *other, size_t other_size, const char *text, size_t size,
+			bool *ret_clean)
+{
+	AUTO_FREE uint32_t *places = same_places(size);
+	struct bj_tree again = { 0 }, alone = { 0 };
+	struct bj_tree_marks *marks = NULL;
+	struct bj_tree_memory memory;
+	bool late, same;
+	uint32_t n = 0;
+
+	while (n < size && n < other_size && text[n] == other[n])
+		n++;
+	bj_tree_memory_begin(&memory);
+
+	TSParser *parser = ts_parser_new();
+
+	assert_true(bj_tree_set_language(parser, BJ_LANG_BASH));
+	(void)bj_tree_read(parser, other, (uint32_t)other_size, LONG_NS, &marks, &late);
+
+	const TSTree *a =
+		bj_tree_read_again(parser, text, (uint32_t)size, LONG_NS, marks, n, &late);
+	const TSTree *b = bj_tree_read(parser, text, (uint32_t)size, LONG_NS, NULL, &late);
+
+	*ret_clean = b != NULL;
+	same = (a != NULL) == (b != NULL);
+	if (a && b) {
+		assert_true(bj_tree_flatten(a, places, &again));
+		assert_true(bj_tree_flatten(b, places, &alone));
+		same = same_trees(&again, &alone);
+	}
+	bj_tree_memory_end(&memory);
+	free(again.nodes);
+	free(alone.nodes);
+	return same;
+}
 
 static void try_file(const char *path, enum bj_language language, struct count *count)
 {
@@ -203,6 +241,48 @@ static void changed_scripts_give_the_same_tree(void **state)
 	assert_int_equal(count.wrong, 0);
 }
 
+/* The scripts of the corpus in rows, each changed somewhere, and the change taken back. */
+static void what_is_read_again_gives_the_same_tree(void **state)
+{
+	const size_t times = getenv("BELLJAR_FULL") ? 60 : 6;
+	AUTO_BUF struct bj_buf text = { .max = 1 << 20 };
+	struct count count = { 0 };
+	glob_t found = { 0 };
+	uint32_t seed = 7;
+
+	(void)state;
+	assert_int_equal(glob(UNIT_DIR "/../corpus/bash/*", 0, NULL, &found), 0);
+	for (size_t i = 0; i < found.gl_pathc; i++) {
+		AUTO_FD int fd = open(found.gl_pathv[i], O_RDONLY | O_CLOEXEC);
+
+		assert_true(fd >= 0);
+		if (i % 8 == 0)
+			text.size = 0;
+		assert_true(bj_fd_read_all(fd, &text) >= 0);
+		bj_buf_add(&text, "\n", 1);
+		for (size_t k = 0; k < times && text.size > 32; k++) {
+			AUTO_FREE char *copy = malloc(text.size + 64);
+			bool clean;
+
+			assert_non_null(copy);
+			memcpy(copy, text.data, text.size);
+
+			const size_t size = mutate(copy, text.size, &seed);
+
+			copy[size] = '\0';
+			count.files += 2;
+			count.wrong += !agree_again(copy, size, text.data, text.size, &clean);
+			count.clean += clean;
+			count.wrong += !agree_again(text.data, text.size, copy, size, &clean);
+			count.clean += clean;
+		}
+	}
+	globfree(&found);
+	print_message("%zu texts read again, %zu without errors\n", count.files, count.clean);
+	assert_true(count.clean > 200);
+	assert_int_equal(count.wrong, 0);
+}
+
 #define LONG                                                                                       \
 	"abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyzabcdefgh"
 
@@ -317,9 +397,9 @@ static void an_error_gives_up_and_nothing_stays(void **state)
 	TSParser *parser = ts_parser_new();
 
 	assert_true(ts_parser_set_language(parser, tree_sitter_python()));
-	assert_null(bj_tree_read(parser, "a = (1", 6, LONG_NS, &late));
-	assert_null(bj_tree_read(parser, "a = ?", 5, LONG_NS, &late));
-	assert_non_null(bj_tree_read(parser, "a = 1", 5, LONG_NS, &late));
+	assert_null(bj_tree_read(parser, "a = (1", 6, LONG_NS, NULL, &late));
+	assert_null(bj_tree_read(parser, "a = ?", 5, LONG_NS, NULL, &late));
+	assert_non_null(bj_tree_read(parser, "a = 1", 5, LONG_NS, NULL, &late));
 	assert_false(late);
 	bj_tree_memory_end(&memory);
 }
@@ -340,7 +420,7 @@ static void a_parse_that_is_late_gives_up(void **state)
 	TSParser *parser = ts_parser_new();
 
 	assert_true(ts_parser_set_language(parser, tree_sitter_python()));
-	assert_null(bj_tree_read(parser, text, (uint32_t)size, 1, &late));
+	assert_null(bj_tree_read(parser, text, (uint32_t)size, 1, NULL, &late));
 	assert_true(late);
 	bj_tree_memory_end(&memory);
 }
@@ -368,7 +448,7 @@ static void be_late_anywhere(const TSLanguage *language, const char *unit)
 		TSParser *parser = ts_parser_new();
 
 		assert_true(ts_parser_set_language(parser, language));
-		assert_null(bj_tree_read(parser, from, size, 0, &late));
+		assert_null(bj_tree_read(parser, from, size, 0, NULL, &late));
 		assert_true(late);
 
 		const TSTree *parsed = ts_parser_parse_string(parser, NULL, from, size);
@@ -394,6 +474,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_script_gives_the_same_tree),
 		cmocka_unit_test(changed_scripts_give_the_same_tree),
+		cmocka_unit_test(what_is_read_again_gives_the_same_tree),
 		cmocka_unit_test(what_is_ambiguous_gives_the_same_tree),
 		cmocka_unit_test(deep_texts_give_the_same_tree),
 		cmocka_unit_test(languages_are_told_apart),

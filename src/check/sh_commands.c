@@ -478,7 +478,7 @@ static void mark_nodes(struct bj_sh *sh)
 	};
 	const uint32_t n = sh->tree->n_nodes;
 
-	sh->marked = malloc((n + 1) * sizeof(*sh->marked));
+	sh->marked = calloc(n + 1, sizeof(*sh->marked));
 	sh->failed = !sh->marked;
 	for (uint32_t i = 0; i < n && sh->marked; i++) {
 		const uint16_t kind = sh->tree->nodes[i].kind;

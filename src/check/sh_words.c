@@ -197,8 +197,8 @@ static bool is_set_by_shell(const char *s, size_t len)
 					     "PATH",   "UID",    "EUID",  "RANDOM", "HOSTNAME",
 					     "LINENO", "PPID",   "REPLY", "TERM",   "LANG" };
 
-	if (!isalpha((unsigned char)s[0]) && s[0] != '_')
-		return true; /* $1, $@, $? */
+	if (len == 0 || (!isalpha((unsigned char)s[0]) && s[0] != '_'))
+		return true; /* $1, $@, $?, or a name that is missing */
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (strlen(names[i]) == len && !memcmp(names[i], s, len))
 			return true;

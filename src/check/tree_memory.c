@@ -83,7 +83,7 @@ void *bj_tree_piece(size_t size)
 
 void *bj_tree_grow(void *items, uint32_t *room, size_t size)
 {
-	enum { FIRST = 64, LARGE_STEP = 4 };
+	enum { FIRST = 64 };
 	const size_t before = *room * size;
 	uint32_t more = *room ? *room * 2 : FIRST;
 	void *moved;
@@ -91,9 +91,9 @@ void *bj_tree_grow(void *items, uint32_t *room, size_t size)
 	if (more * size < PIECE_HUGE) {
 		moved = realloc(items, more * size);
 	} else {
-		more = *room * LARGE_STEP;
+		more *= 2; /* to move large arrays less often */
 		moved = bj_tree_piece(more * size);
-		if (moved) {
+		if (moved && items) {
 			memcpy(moved, items, before);
 			free(items);
 		}

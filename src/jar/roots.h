@@ -16,7 +16,8 @@ struct bj_roots {
 	int of[BJ_WIRE_IMAGES];
 };
 
-/* In the launcher, which has a BJ_MOUNTS_NOBODY: make one for each image whose bit is in @images.
+/* In the launcher, which has a BJ_MOUNTS_NOBODY if it could be made: make one for each image whose
+ * bit is in @images.
  * @proc_fd is the launcher's /proc. Those that cannot be made are left out: their jars are born in
  * the launcher's own. With @want_proc each has an empty /proc, over which jars mount their own. */
 void bj_roots_init(struct bj_roots *roots, uint32_t images, int proc_fd, bool want_proc);

@@ -58,6 +58,18 @@ def test_the_front_has_no_rights(service):
     assert status["NoNewPrivs"].strip() == "1"
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="an ordinary user has nothing to lose")
+def test_the_launcher_has_seven_capabilities_of_its_own_namespace(service):
+    """Those of `belljar run` and one more: it enters the mount namespaces that jars are copies of."""
+    starter = service.processes()[1]
+    launcher = pathlib.Path(f"/proc/{starter}/task/{starter}/children").read_text().split()[0]
+    status = status_of(launcher)
+    for kind in ("CapPrm", "CapEff", "CapBnd"):
+        assert bin(int(status[kind], 16)).count("1") == 7, kind
+    assert int(status["CapPrm"], 16) & 1 << 18  # CAP_SYS_CHROOT
+    assert os.stat(f"/proc/{launcher}/ns/user").st_ino != os.stat("/proc/self/ns/user").st_ino
+
+
 def test_the_keeper_has_one_thread(service):
     """No request reaches a process with rights."""
     assert status_of(service.process.pid)["Threads"].strip() == "1"

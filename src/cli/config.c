@@ -19,7 +19,8 @@ static const struct bj_option OPTIONS[] = {
 	{ .name = "show", .help = "print every value with where it came from (the default)" },
 	{ .name = "explain", .help = "print every setting with its meaning, as YAML that loads" },
 	{ .name = "check", .help = "print nothing; fail when a value is wrong" },
-	{ .name = "file", .letter = 'f', .arg = "FILE", .help = "read this file" },
+	{ .name = "config", .letter = 'c', .arg = "FILE", .help = "read this settings file" },
+	{ .name = "file", .letter = 'f', .arg = "FILE", .help = "the same" },
 	{ .name = "json", .help = "print JSON" },
 	{ 0 },
 };
@@ -34,7 +35,7 @@ static int parse(int argc, char **argv, struct request *ret, struct bj_err *err)
 		if (!p.option && (req.only || !bj_settings_has(p.value)))
 			return bj_err_set(err, BJ_E_INVALID, 0,
 					  "config: %s%.60s; `belljar config` lists all settings, "
-					  "--file names a file",
+					  "--config names a file",
 					  req.only ? "one setting or section, not also "
 						   : "there is no setting or section ",
 					  p.value);
@@ -46,10 +47,10 @@ static int parse(int argc, char **argv, struct request *ret, struct bj_err *err)
 			req.mode = CHECK;
 		else if (strcmp(p.option->name, "show") == 0)
 			req.mode = SHOW;
-		else if (strcmp(p.option->name, "file") == 0)
-			req.file = p.value;
-		else
+		else if (strcmp(p.option->name, "json") == 0)
 			req.json = true;
+		else
+			req.file = p.value;
 	}
 	if (r == 0)
 		*ret = req;
@@ -106,10 +107,10 @@ static int run(int argc, char **argv)
 
 const struct bj_verb bj_verb_config = {
 	.name = "config",
-	.args = "[--show | --explain | --check] [KEY] [--file FILE] [--json]",
+	.args = "[--show | --explain | --check] [KEY] [--config FILE] [--json]",
 	.summary = "show, explain or check the settings",
 	.example = "  belljar config --explain > belljar.yaml\n"
-		   "  belljar config --check --file belljar.yaml\n"
+		   "  belljar config --check --config belljar.yaml\n"
 		   "  belljar config --explain limits.memory\n"
 		   "  SANDBOX_TIMEOUT_SEC=30 belljar config --show limits",
 	.options = OPTIONS,

@@ -18,7 +18,8 @@ struct request {
 
 static const struct bj_option OPTIONS[] = {
 	{ .name = "json", .help = "print JSON" },
-	{ .name = "file", .letter = 'f', .arg = "FILE", .help = "read the settings in this file" },
+	{ .name = "config", .letter = 'c', .arg = "FILE", .help = "read this settings file" },
+	{ .name = "file", .letter = 'f', .arg = "FILE", .help = "the same" },
 	{ .name = "root", .arg = "DIR", .help = "read the files of another root; try nothing" },
 	{ .name = "uid", .arg = "UID", .help = "with --root: who is going to run belljar" },
 	{ 0 },
@@ -57,7 +58,7 @@ static int parse(int argc, char **argv, struct request *ret, struct bj_err *err)
 			req.json = true;
 		else if (strcmp(p.option->name, "root") == 0)
 			req.root = p.value;
-		else if (strcmp(p.option->name, "file") == 0)
+		else if (strcmp(p.option->name, "uid") != 0)
 			req.file = p.value;
 		else if (parse_uid(p.value, &req.uid, err) < 0)
 			return -BJ_E_INVALID;

@@ -368,22 +368,37 @@ const struct bj_setting *bj_table_section(const char *path)
 	return NULL;
 }
 
+/* The last word of a key: @key itself where it is in no section. */
+static const char *last_word(const char *key)
+{
+	const char *dot = strrchr(key, '.');
+
+	return dot ? dot + 1 : key;
+}
+
 const char *bj_table_suggest(const char *key)
 {
-	const char *keys[BJ_MAX_SETTINGS + 1];
-	const char *last = strrchr(key, '.');
+	const char *keys[BJ_MAX_SETTINGS + 1], *words[BJ_MAX_SETTINGS];
+	const char *last = last_word(key);
 
-	last = last ? last + 1 : key;
 	for (size_t i = 0; i < bj_table_size; i++) {
-		const char *dot = strrchr(bj_table[i].key, '.');
-
-		/* The right word in the wrong section. */
-		if (strcmp(dot ? dot + 1 : bj_table[i].key, last) == 0)
-			return bj_table[i].key;
 		keys[i] = bj_table[i].key;
+		words[i] = last_word(keys[i]);
+		/* The right word in the wrong section. */
+		if (strcmp(words[i], last) == 0)
+			return keys[i];
 	}
 	keys[bj_table_size] = "profiles";
-	return bj_nearest(key, keys, bj_table_size + 1);
+
+	const char *near = bj_nearest(key, keys, bj_table_size + 1);
+
+	if (near)
+		return near;
+	near = bj_nearest(last, words, bj_table_size);
+	for (size_t i = 0; near && i < bj_table_size; i++)
+		if (words[i] == near)
+			return keys[i];
+	return NULL;
 }
 
 void bj_table_env_name(const struct bj_setting *setting, char name[BJ_ENV_NAME])

@@ -87,6 +87,20 @@ def test_wrong_file_is_named(tmp_path):
     assert "from 16MiB to 1TiB" in done.stderr
 
 
+@pytest.mark.parametrize("key, near", [
+    ("timeout", "limits.timeout"),  # the right word without its section
+    ("memroy", "limits.memory"),
+    ("zygote_of_nothing", "--explain"),
+])
+def test_the_nearest_setting_is_named(tmp_path, key, near):
+    """CFG: a wrong word, also without its section."""
+    file = tmp_path / "b.yaml"
+    file.write_text(f"{key}: 1\n")
+    done = config("--check", "--config", str(file))
+    assert done.returncode == 125
+    assert "there is no such setting" in done.stderr and near in done.stderr
+
+
 def test_file_of_the_current_directory_is_not_read(tmp_path):
     """CFG: a file that an agent may have left must not loosen the jar."""
     (tmp_path / "belljar.yaml").write_text("limits: {pids: 5}\n")
@@ -124,7 +138,7 @@ def test_profiles_ship(profile, memory, cpus, timeout):
 
 def test_production_example_loads():
     """DS-CFG: the commented example is right."""
-    values = shown("--file", str(TOP / "examples/production.yaml"))
+    values = shown("--config", str(TOP / "examples/production.yaml"))
     assert values["limits.memory"][0] == "256MiB"
     assert "profile agent" in values["limits.memory"][1]
     assert values["limits.max_timeout"][0] == "120s"
@@ -147,8 +161,9 @@ def test_env_example_is_accepted():
 
 @pytest.mark.parametrize("args, words", [
     (["--explian"], "did you mean --explain"),
-    (["b.yaml"], "--file"),
+    (["b.yaml"], "--config"),
     (["--file"], "needs a value"),
+    (["--config"], "needs a value"),
     (["--json=1"], "takes no value"),
     (["limits.memory", "limits.pids"], "not also limits.pids"),
     (["limit"], "there is no setting or section limit"),

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "check/py_decode.h"
 #include "check/python.h"
 #include "grammar_python.h"
 
@@ -484,6 +485,32 @@ static void strip(struct bj_py *py, const struct bj_py_text *s, struct bj_py_set
 	give(py, &t, set);
 }
 
+static void make(struct bj_py *py, bj_py_decoder *decode, const struct bj_py_text *s,
+		 struct bj_py_set *set)
+{
+	struct text t;
+
+	text_begin(&t);
+	if (!decode || s->len > sizeof(t.s))
+		return;
+	t.n = decode(s->s, s->len, t.s);
+	give(py, &t, set);
+}
+
+/* @s from or to the encoding that @codec names (0: UTF-8). One that is not known makes a text that
+ * is not known either. */
+static void recode(struct bj_py *py, const struct bj_py_text *s, uint32_t codec,
+		   struct bj_py_set *set)
+{
+	const struct bj_py_text self = *s;
+	const struct bj_py_text *name = codec ? bj_py_const(py, codec) : NULL;
+
+	if (!codec)
+		make(py, bj_py_decoder_of_codec("utf8", 4), &self, set);
+	else if (name)
+		make(py, bj_py_decoder_of_codec(name->s, name->len), &self, set);
+}
+
 bool bj_py_eval_method(struct bj_py *py, uint32_t call, struct bj_py_set *set)
 {
 	const uint32_t function = bj_node_field(py->tree, call, PYF_FUNCTION);
@@ -522,8 +549,9 @@ bool bj_py_eval_method(struct bj_py *py, uint32_t call, struct bj_py_set *set)
 		strip(py, &self, set);
 	else if (IS("joinpath"))
 		bj_py_eval_path(py, call, set);
-	else if ((IS("decode") || IS("encode") || IS("expanduser") || IS("resolve") ||
-		  IS("absolute") || IS("as_posix")) &&
+	else if ((IS("decode") || IS("encode")) && self.len)
+		recode(py, &self, bj_py_argument(py, call, 0, "encoding"), set);
+	else if ((IS("expanduser") || IS("resolve") || IS("absolute") || IS("as_posix")) &&
 		 self.len)
 		bj_py_set_add(set,
 			      (struct bj_py_value){ .kind = BJ_PY_STR,
@@ -531,85 +559,6 @@ bool bj_py_eval_method(struct bj_py *py, uint32_t call, struct bj_py_set *set)
 #undef IS
 	return true;
 }
-
-static void from_base64(struct text *t, const struct bj_py_text *s)
-{
-	uint32_t bits = 0, n = 0;
-
-	for (uint32_t i = 0; i < s->len && s->s[i] != '='; i++) {
-		static const char digits[] =
-			"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-		const char *at = memchr(digits, s->s[i], 64);
-
-		if (!at)
-			continue;
-		bits = (bits << 6) | (uint32_t)(at - digits);
-		n += 6;
-		if (n >= 8) {
-			n -= 8;
-			text_char(t, (bits >> n) & 0xff);
-		}
-	}
-}
-
-static void from_hex(struct text *t, const struct bj_py_text *s)
-{
-	char pair[3] = "";
-	size_t n = 0;
-
-	for (uint32_t i = 0; i < s->len; i++) {
-		if (!isxdigit((unsigned char)s->s[i]))
-			continue;
-		pair[n++] = s->s[i];
-		if (n == 2) {
-			text_char(t, (uint32_t)strtoul(pair, NULL, 16));
-			n = 0;
-		}
-	}
-}
-
-static void from_rot13(struct text *t, const struct bj_py_text *s)
-{
-	for (uint32_t i = 0; i < s->len; i++) {
-		const unsigned char c = (unsigned char)s->s[i];
-		const unsigned base = islower(c) ? 'a' : 'A';
-
-		text_char(t, isalpha(c) ? base + (c - base + 13) % 26 : c);
-	}
-}
-
-static void backwards(struct text *t, const struct bj_py_text *s)
-{
-	for (uint32_t i = s->len; i > 0; i--)
-		text_add(t, &s->s[i - 1], 1);
-}
-
-static void same(struct text *t, const struct bj_py_text *s)
-{
-	text_add(t, s->s, s->len);
-}
-
-static const struct {
-	const char *name;
-	void (*make)(struct text *t, const struct bj_py_text *s);
-} text_calls[] = {
-	{ "base64.b64decode", from_base64 },
-	{ "base64.standard_b64decode", from_base64 },
-	{ "base64.decodebytes", from_base64 },
-	{ "binascii.a2b_base64", from_base64 },
-	{ "binascii.unhexlify", from_hex },
-	{ "binascii.a2b_hex", from_hex },
-	{ "builtins.bytes.fromhex", from_hex },
-	{ "builtins.bytearray.fromhex", from_hex },
-	{ "codecs.decode", from_rot13 },
-	{ "codecs.encode", from_rot13 },
-	{ "builtins.reversed", backwards },
-	{ "builtins.str", same },
-	{ "builtins.bytes", same },
-	{ "builtins.bytearray", same },
-	{ "builtins.list", same },
-	{ "sys.intern", same },
-};
 
 bool bj_py_eval_text_call(struct bj_py *py, uint32_t call, const char *name, struct bj_py_set *set)
 {
@@ -632,14 +581,17 @@ bool bj_py_eval_text_call(struct bj_py *py, uint32_t call, const char *name, str
 	}
 
 	const struct bj_py_text *s = bj_py_const(py, arg);
+	const bool by_codec = !strcmp(name, "codecs.decode") || !strcmp(name, "codecs.encode");
+	const uint32_t codec = bj_py_argument(py, call, 1, "encoding");
+	bj_py_decoder *const decode = bj_py_decoder_of_call(name);
 
-	for (size_t i = 0; s && i < sizeof(text_calls) / sizeof(text_calls[0]); i++)
-		if (!strcmp(name, text_calls[i].name)) {
-			text_calls[i].make(&t, s);
-			give(py, &t, set);
-			return true;
-		}
-	return false;
+	if (!s || (!by_codec && !decode))
+		return false;
+	if (by_codec || (codec && bj_py_decoder_takes_codec(name)))
+		recode(py, s, codec, set);
+	else
+		make(py, decode, s, set);
+	return true;
 }
 
 void bj_py_eval_path(struct bj_py *py, uint32_t call, struct bj_py_set *set)

@@ -58,3 +58,11 @@ def test_a_skip_fails_only_in_ci(tool, monkeypatch, capsys, ci, status, last):
 
 def test_nothing_at_all_is_not_a_pass(tool):
     assert tool.summarize(tool.Tally()) == 1
+
+
+def test_colours_in_a_report_do_not_end_the_count(tool, tmp_path):
+    """A failed test of node says what it waited for in grey."""
+    report = tmp_path / "node.xml"
+    report.write_text('<testsuites><testcase name="a"/><testcase name="b"><failure>\x1b[2mwaiting\x1b[22m</failure>'
+                      "</testcase></testsuites>")
+    assert [tool.case_outcome(case) for case in tool.cases_of(report)] == ["passed", "failed"]

@@ -63,6 +63,28 @@ test("approve with the keyboard alone, and watch it run with its script and plot
 	await closeQuietly(page, assert, house.service.url);
 });
 
+test("an answer that comes late does not bring an old state back", async () => {
+	const id = await pending("import time\nprint('tick', flush=True)\ntime.sleep(0.5)\n");
+	const page = await house.visit({ path: `/runs/${id}` });
+	let held = 0;
+	await page.route(`**/v1/executions/${id}`, async (route) => {
+		const answer = await route.fetch();
+		const text = await answer.text();
+		if (["queued", "running"].includes(JSON.parse(text).state)) {
+			held++;
+			await page.getByText("succeeded").waitFor();
+		}
+		await route.fulfill({ response: answer, body: text });
+	});
+	await page.getByRole("button", { name: "Approve" }).click();
+	await page.getByText("succeeded").waitFor();
+	await page.unrouteAll({ behavior: "wait" });
+	await page.waitForTimeout(300);
+	assert.ok(held > 0, "no answer was held back");
+	assert.equal(await page.getByText("succeeded").count(), 1);
+	await closeQuietly(page, assert, house.service.url);
+});
+
 test("usage, cost and the audit log", async () => {
 	const page = await house.visit({ path: "/usage" });
 	await page.getByRole("columnheader", { name: "cost" }).waitFor();

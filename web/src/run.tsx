@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One run: how it stands, its script, its output as it comes, what it used.
 import type { JSX } from "preact";
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Case } from "./approvals";
 import { ask, type Execution, type FullRecord, get, getRecord, type Result, runPath, watch } from "./api";
 import { Decide } from "./decide";
@@ -83,11 +83,16 @@ export function Run({ id }: { id: string }): JSX.Element {
 	const [round, setRound] = useState(0);
 	const lines = useMemo(() => new Lines(), [id, round]);
 	const now = useNow();
+	const looks = useRef({ asked: 0, shown: 0 });
 
 	const load = (): Promise<void> => {
+		const look = ++looks.current.asked;
 		// A service that keeps no records has no more than the run.
 		getRecord(id).then(setRecord, () => undefined);
 		return get<Execution>(runPath(id)).then((x) => {
+			// Answers may overtake each other: an old one must not bring an old state back.
+			if (look < looks.current.shown) return;
+			looks.current.shown = look;
 			setRun(x);
 			setError(undefined);
 		}, (e: Error) => setError(e.message));

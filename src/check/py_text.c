@@ -620,12 +620,12 @@ bool bj_py_eval_text_call(struct bj_py *py, uint32_t call, const char *name, str
 	text_begin(&t);
 	if (!arg)
 		return false;
-	if (!strcmp(name, "builtins.chr") && integer(py, arg, &value)) {
+	if (bj_py_is(name, "builtins.chr") && integer(py, arg, &value)) {
 		text_char(&t, value);
 		give(py, &t, set);
 		return true;
 	}
-	if ((!strcmp(name, "builtins.bytes") || !strcmp(name, "builtins.bytearray")) &&
+	if ((bj_py_is(name, "builtins.bytes") || bj_py_is(name, "builtins.bytearray")) &&
 	    is_display(py, arg)) {
 		join(py, NULL, arg, true, set);
 		return true;
@@ -634,7 +634,7 @@ bool bj_py_eval_text_call(struct bj_py *py, uint32_t call, const char *name, str
 	const struct bj_py_text *s = bj_py_const(py, arg);
 
 	for (size_t i = 0; s && i < sizeof(text_calls) / sizeof(text_calls[0]); i++)
-		if (!strcmp(name, text_calls[i].name)) {
+		if (bj_py_is(name, text_calls[i].name)) {
 			text_calls[i].make(&t, s);
 			give(py, &t, set);
 			return true;
@@ -680,10 +680,11 @@ void bj_py_eval_flag(const struct bj_py_text *name, const struct bj_py_set *left
 		{ "S_IWOTH", 02 },    { "S_IXOTH", 01 },
 	};
 
+	if (!left->n || left->v[0].kind != BJ_PY_NAME ||
+	    !bj_py_is(bj_py_text(py, left->v[0].ref)->s, "stat"))
+		return;
 	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
-		if (left->n && left->v[0].kind == BJ_PY_NAME &&
-		    !strcmp(bj_py_text(py, left->v[0].ref)->s, "stat") &&
-		    name->len == strlen(flags[i].name) &&
+		if (name->len == strlen(flags[i].name) &&
 		    !memcmp(name->s, flags[i].name, name->len))
 			bj_py_set_add(set, (struct bj_py_value){ .kind = BJ_PY_INT,
 								 .ref = flags[i].value });

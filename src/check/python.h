@@ -92,6 +92,12 @@ static inline const struct bj_py_text *bj_py_text(const struct bj_py *py, uint32
 	return &py->texts[ref];
 }
 
+/* Whether two texts are the same; most differ in their first byte. */
+static inline bool bj_py_is(const char *a, const char *b)
+{
+	return a[0] == b[0] && !strcmp(a, b);
+}
+
 /* The constant string that @node surely is, or NULL. */
 const struct bj_py_text *bj_py_const(const struct bj_py *py, uint32_t node);
 

@@ -393,6 +393,24 @@ static enum quick_kind quick_kind_of(const TSLanguage *language, const TSParseAc
 		       : QUICK_REDUCE;
 }
 
+/* The only thing to do by @entry of the table, NULL: there is none, or a choice. To shift as part
+ * of a repetition is never done. */
+static const TSParseAction *quick_only(const TSParseActionEntry *entry)
+{
+	const TSParseAction *only = NULL;
+
+	for (uint32_t i = 1; i <= entry->entry.count; i++) {
+		const TSParseAction *action = &entry[i].action;
+
+		if (action->type == TSParseActionTypeShift && action->shift.repetition)
+			continue;
+		if (only)
+			return NULL;
+		only = action;
+	}
+	return only;
+}
+
 /* What quick_plan() answers: for one thing to do its kind and where it is in the table, else 0.
  * Remembered like the answers of ts_language_lookup(). */
 static uint64_t plan_memo[1 << MEMO_BITS];
@@ -402,11 +420,13 @@ static uint64_t plan_memo[1 << MEMO_BITS];
 static __attribute__((noinline)) uint32_t quick_make_plan(const TSLanguage *language, uint32_t key,
 							  uint64_t question)
 {
-	const uint32_t at = ts_language_lookup(language, (TSStateId)(key >> 16), (TSSymbol)key);
-	const TSParseActionEntry *entry = &language->parse_actions[at];
+	const TSParseActionEntry *all = language->parse_actions;
+	const uint16_t at = ts_language_lookup(language, (TSStateId)(key >> 16), (TSSymbol)key);
+	const TSParseAction *only = quick_only(&all[at]);
+	const uint32_t place = only ? (uint32_t)((const TSParseActionEntry *)only - all) : 0;
 	const enum quick_kind kind =
-		entry->entry.count == 1 ? quick_kind_of(language, &entry[1].action) : QUICK_RARE;
-	const uint32_t plan = kind ? (uint32_t)kind << 16 | at : 0;
+		only && place <= UINT16_MAX ? quick_kind_of(language, only) : QUICK_RARE;
+	const uint32_t plan = kind ? (uint32_t)kind << 16 | place : 0;
 
 	__atomic_store_n(memo_place(plan_memo, key), question | plan, __ATOMIC_RELAXED);
 	return plan;
@@ -446,23 +466,13 @@ static void quick_shift(struct quick *q, const TSParseAction *action, Subtree to
 #include "check/tree_choice.h"
 
 /* The only thing to do for @token, or the one that leads anywhere. NULL: there is none, or that
- * cannot be said. To shift as part of a repetition is never done. */
+ * cannot be said. */
 static __attribute__((noinline)) const TSParseAction *quick_action(struct quick *q, Subtree token)
 {
-	const uint32_t at = ts_language_lookup(q->language, q->state, ts_subtree_symbol(token));
-	const TSParseActionEntry *entry = &q->language->parse_actions[at];
-	const TSParseAction *only = NULL;
+	const uint16_t at = ts_language_lookup(q->language, q->state, ts_subtree_symbol(token));
+	const TSParseAction *only = quick_only(&q->language->parse_actions[at]);
 
-	for (uint32_t i = 1; i <= entry->entry.count; i++) {
-		const TSParseAction *action = &entry[i].action;
-
-		if (action->type == TSParseActionTypeShift && action->shift.repetition)
-			continue;
-		if (only)
-			return quick_choose(q, token);
-		only = action;
-	}
-	return only;
+	return only ? only : quick_choose(q, token);
 }
 
 /* The text ends with @token: ts_parser__accept() for what the array holds. False: not all of it
@@ -531,8 +541,7 @@ static inline bool quick_step(struct quick *q)
 	quick_begin_token(q);
 	for (;;) {
 		const uint32_t plan = quick_plan(q, symbol);
-		const TSParseAction *action =
-			&q->language->parse_actions[(plan & UINT16_MAX) + 1].action;
+		const TSParseAction *action = &q->language->parse_actions[plan & UINT16_MAX].action;
 		enum quick_kind kind = plan >> 16;
 
 		if (__builtin_expect(kind == QUICK_RARE, 0)) {

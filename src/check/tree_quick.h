@@ -79,7 +79,13 @@ static __attribute__((noinline)) void quick_grow(struct quick *q)
 	/* A large one is mapped, and costs nothing where it is not used. */
 	q->room *= q->room < QUICK_LARGE ? 2 : 8;
 	q->entries = ts_realloc(q->entries, q->room * sizeof(*q->entries));
-	q->saved = ts_realloc(q->saved, q->room * sizeof(*q->saved));
+
+	/* Nearly nothing of this one is in use. */
+	struct quick_entry *saved = ts_malloc(q->room * sizeof(*saved));
+
+	memcpy(saved + q->low, q->saved + q->low, (q->top - q->low) * sizeof(*saved));
+	ts_free(q->saved);
+	q->saved = saved;
 }
 
 /* With its padding. */

@@ -2,6 +2,7 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "check/python.h"
+#include "check/tree_memory.h"
 #include "grammar_python.h"
 
 #include <errno.h>
@@ -633,18 +634,20 @@ static bool is_ascii(const char *text, size_t size)
 
 static bool prepare(struct bj_py *py, const struct bj_tree *tree)
 {
+	const size_t n = (size_t)tree->n_nodes + 1;
+
 	py->tree = tree;
 	py->is_ascii = is_ascii(tree->text, tree->size);
-	py->node_set = calloc(tree->n_nodes + 1, sizeof(*py->node_set));
-	py->node_scope = calloc(tree->n_nodes + 1, sizeof(*py->node_scope));
-	py->body_scope = calloc(tree->n_nodes + 1, sizeof(*py->body_scope));
-	py->node_symbol = calloc(tree->n_nodes + 1, sizeof(*py->node_symbol));
+	py->node_set = bj_tree_piece(4 * n * sizeof(*py->node_set));
 	py->texts = calloc(64, sizeof(*py->texts));
 	py->symbols = calloc(64, sizeof(*py->symbols));
 	py->sets = calloc(64, sizeof(*py->sets));
-	if (!py->node_set || !py->node_scope || !py->body_scope || !py->node_symbol || !py->texts ||
-	    !py->symbols || !py->sets)
+	if (!py->node_set || !py->texts || !py->symbols || !py->sets)
 		return false;
+	memset(py->node_set, 0, 4 * n * sizeof(*py->node_set));
+	py->node_scope = py->node_set + n;
+	py->body_scope = py->node_scope + n;
+	py->node_symbol = py->body_scope + n;
 	py->texts[0].s = "";
 	py->n_texts = py->n_symbols = py->n_sets = 1;
 	py->room_texts = py->room_symbols = py->room_sets = 64;
@@ -655,7 +658,7 @@ static bool prepare(struct bj_py *py, const struct bj_tree *tree)
 static void eval_twice(struct pass *pass)
 {
 	struct bj_py *py = pass->py;
-	AUTO_FREE uint32_t *again = malloc((py->tree->n_nodes + 1) * sizeof(*again));
+	AUTO_FREE uint32_t *again = bj_tree_piece((py->tree->n_nodes + 1) * sizeof(*again));
 
 	if (!again || py->failed) {
 		py->failed = true;

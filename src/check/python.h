@@ -69,7 +69,7 @@ struct bj_py {
 	uint32_t n_scopes, room_scopes;
 	struct bj_py_set *sets; /* 0 is the empty set */
 	uint32_t n_sets, room_sets;
-	uint32_t *node_set;   /* by node: its set */
+	uint32_t *node_set;   /* by node: its set; the next three lie behind it */
 	uint32_t *node_scope; /* by node: where its names are looked up */
 	uint32_t *body_scope; /* by definition: the scope it makes */
 	uint32_t

@@ -66,16 +66,3 @@ static inline void *bj_tree_bump(size_t size)
 	*head = (struct bj_tree_head){ .class = class, .size = size };
 	return head + 1;
 }
-
-/* The same for a piece that is never released. */
-static inline void *bj_tree_keep(size_t size)
-{
-	struct bj_tree_memory *memory = bj_tree_memory_now;
-	char *piece = memory->at;
-	const size_t whole = (size + 15) / 16 * 16;
-
-	if (__builtin_expect((size_t)(memory->end - piece) < whole, 0))
-		return bj_tree_malloc(size);
-	memory->at = piece + whole;
-	return piece;
-}

@@ -16,8 +16,7 @@
 #define QUICK_DEPTH 512   /* how much of the graph can be taken back into the array in one go */
 #define QUICK_LARGE 32768 /* entries */
 #define QUICK_CLOCK 4096  /* work between two looks at the clock */
-#define QUICK_KEPT  (1u << 30) /* references that a node begins with */
-#define QUICK_TOKEN 8          /* the work of a token, beside one for each byte that is looked at */
+#define QUICK_TOKEN 8     /* the work of a token, beside one for each byte that is looked at */
 
 struct quick_entry {
 	Subtree tree;
@@ -52,9 +51,9 @@ struct quick {
 	Subtree token, token_external;
 	uint32_t token_at;
 
-	/* What the current token has overwritten: entries from low to top, at the same places. */
+	/* What the current token has overwritten: entries from low to top, the last one first. */
 	struct quick_entry *saved;
-	uint32_t low, top;
+	uint32_t low, top, room_saved;
 	uint32_t plain_before;
 	TSStateId state_before;
 
@@ -73,19 +72,12 @@ const TSLanguage *tree_sitter_python(void);
 #include "check/lexer_table.h"
 #include "check/tree_tokens.h"
 
-/* Make room for more entries, and to save as many. */
-static __attribute__((noinline)) void quick_grow(struct quick *q)
+static __attribute__((noinline)) void *quick_grow(void *array, uint32_t *room, uint32_t most)
 {
 	/* A large one is mapped, and costs nothing where it is not used. */
-	q->room *= q->room < QUICK_LARGE ? 2 : 8;
-	q->entries = ts_realloc(q->entries, q->room * sizeof(*q->entries));
-
-	/* Nearly nothing of this one is in use. */
-	struct quick_entry *saved = ts_malloc(q->room * sizeof(*saved));
-
-	memcpy(saved + q->low, q->saved + q->low, (q->top - q->low) * sizeof(*saved));
-	ts_free(q->saved);
-	q->saved = saved;
+	while (*room <= most)
+		*room *= *room < QUICK_LARGE ? 2 : 8;
+	return ts_realloc(array, *room * sizeof(struct quick_entry));
 }
 
 /* With its padding. */
@@ -98,7 +90,7 @@ static inline uint32_t quick_bytes(Subtree tree)
 static inline void quick_push(struct quick *q, Subtree tree, uint32_t end, TSStateId state)
 {
 	if (__builtin_expect(q->n == q->room, 0))
-		quick_grow(q);
+		q->entries = quick_grow(q->entries, &q->room, q->n);
 	q->entries[q->n++] = (struct quick_entry){ tree, end, state, 0 };
 	q->state = state;
 }
@@ -106,9 +98,17 @@ static inline void quick_push(struct quick *q, Subtree tree, uint32_t end, TSSta
 /* Keep what lies from @from up, before something else is written there. */
 static inline void quick_save(struct quick *q, uint32_t from)
 {
-	for (uint32_t i = from; i < q->low; i++)
-		q->saved[i] = q->entries[i];
-	q->low = from < q->low ? from : q->low;
+	uint32_t low = q->low;
+
+	if (low <= from)
+		return;
+	if (__builtin_expect(q->top - from > q->room_saved, 0))
+		q->saved = quick_grow(q->saved, &q->room_saved, q->top - from);
+	while (low > from) {
+		low--;
+		q->saved[q->top - 1 - low] = q->entries[low];
+	}
+	q->low = low;
 }
 
 static void quick_begin_token(struct quick *q)
@@ -121,7 +121,7 @@ static void quick_begin_token(struct quick *q)
 static void quick_undo_token(struct quick *q)
 {
 	for (; q->low < q->top; q->low++)
-		q->entries[q->low] = q->saved[q->low];
+		q->entries[q->low] = q->saved[q->top - 1 - q->low];
 	q->n = q->top;
 	q->state = q->state_before;
 	q->plain = q->plain_before;
@@ -194,13 +194,12 @@ static Subtree quick_next(struct quick *q)
 	return token;
 }
 
-/* A node of @symbol with room for @n children in front of it. It is never released, however often
- * tree-sitter does so. */
+/* A node of @symbol with room for @n children in front of it. */
 static inline SubtreeHeapData *quick_new(const struct quick *q, TSSymbol symbol, uint32_t n,
 					 uint32_t padding, uint32_t size)
 {
 	const TSSymbolMetadata about = q->language->symbol_metadata[symbol];
-	Subtree *children = bj_tree_keep(ts_subtree_alloc_size(n));
+	Subtree *children = bj_tree_bump(ts_subtree_alloc_size(n));
 	SubtreeHeapData *node = (SubtreeHeapData *)(children + n);
 	/* From the symbol up to the flags as one number: the compiler would read them back. */
 	const uint64_t bits = symbol | (uint64_t)TS_TREE_STATE_NONE << 16 |
@@ -210,7 +209,7 @@ static inline SubtreeHeapData *quick_new(const struct quick *q, TSSymbol symbol,
 	_Static_assert(!TS_BIG_ENDIAN && offsetof(SubtreeHeapData, parse_state) == BITS + 2 &&
 			       offsetof(SubtreeHeapData, visible_child_count) == BITS + 8,
 		       "how a node is laid out");
-	node->ref_count = QUICK_KEPT;
+	node->ref_count = 1;
 	node->padding = quick_place(padding);
 	node->size = quick_place(size);
 	node->lookahead_bytes = node->error_cost = 0;
@@ -639,7 +638,7 @@ static void quick_run(struct quick *q)
 static void quick_init(struct quick *q, TSParser *parser, const TSStringInput *input,
 		       uint64_t budget)
 {
-	const uint32_t room = QUICK_DEPTH * 2;
+	const uint32_t room = QUICK_DEPTH * 2, room_saved = QUICK_DEPTH;
 	const bool python = parser->language == tree_sitter_python();
 
 	*q = (struct quick){ .parser = parser,
@@ -651,7 +650,8 @@ static void quick_init(struct quick *q, TSParser *parser, const TSStringInput *i
 			     .base = QUICK_DEPTH,
 			     .n = QUICK_DEPTH,
 			     .room = room,
-			     .saved = ts_malloc(room * sizeof(*q->saved)),
+			     .saved = ts_malloc(room_saved * sizeof(*q->saved)),
+			     .room_saved = room_saved,
 			     .next_mark = UINT32_MAX,
 			     .question = 1u << PLAN_BITS << python,
 			     .python = python };

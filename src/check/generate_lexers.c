@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Write the lexers and the fields of the grammars as tables: bj-generate-lexers OUT.c
+/* Write the lexers of the grammars and the names of their nodes' children as tables:
+ * bj-generate-lexers OUT.c
  *
  * A lexer that tree-sitter makes is a function over states; what it does next depends on its state,
  * the next character, and whether the text is over. Here it is built so that it takes a single step
@@ -148,14 +149,19 @@ static void make_table(FILE *f, const TSLanguage *language, bool words, const ch
 	free(t);
 }
 
-/* The field of each child of each production; the first one counts. */
-static void make_fields(FILE *f, const TSLanguage *language, const char *name)
+/* What each production calls each of its children; of two fields the first one counts. */
+static void make_names(FILE *f, const TSLanguage *language, const char *name)
 {
 	const unsigned width = language->max_alias_sequence_length;
-	uint8_t *fields = calloc(language->production_id_count + 1u, width);
+	const unsigned n = language->production_id_count * width;
+	struct bj_child_name *names = calloc(n + 1u, sizeof(*names));
 
-	if (!fields)
+	if (!names)
 		exit(1);
+	for (unsigned i = width; i < n; i++) {
+		names[i].alias = language->alias_sequences[i];
+		names[i].named = language->symbol_metadata[names[i].alias].named;
+	}
 	for (unsigned i = 1; i < language->production_id_count; i++) {
 		const TSFieldMapSlice slice = language->field_map_slices[i];
 
@@ -164,14 +170,17 @@ static void make_fields(FILE *f, const TSLanguage *language, const char *name)
 				&language->field_map_entries[slice.index + k];
 
 			if (!entry->inherited && entry->child_index < width)
-				fields[i * width + entry->child_index] = (uint8_t)entry->field_id;
+				names[i * width + entry->child_index].field =
+					(uint8_t)entry->field_id;
 		}
 	}
-	fprintf(f, "const uint8_t %s[] = {", name);
-	for (unsigned i = 0; i < (language->production_id_count + 1u) * width; i++)
-		fprintf(f, "%s%u,", i % 24 ? "" : "\n", fields[i]);
+	fprintf(f, "const struct bj_child_name %s[] = {", name);
+	/* One more: a frame looks at the name behind its last child. */
+	for (unsigned i = 0; i <= n; i++)
+		fprintf(f, "%s{%u,%u,%d},", i % 8 ? "" : "\n", names[i].alias, names[i].field,
+			names[i].named);
 	fprintf(f, "\n};\n");
-	free(fields);
+	free(names);
 }
 
 int main(int argc, char **argv)
@@ -185,7 +194,7 @@ int main(int argc, char **argv)
 	make_table(f, tree_sitter_python(), true, "bj_lexer_python_words");
 	make_table(f, tree_sitter_bash(), false, "bj_lexer_bash");
 	make_table(f, tree_sitter_bash(), true, "bj_lexer_bash_words");
-	make_fields(f, tree_sitter_python(), "bj_fields_python");
-	make_fields(f, tree_sitter_bash(), "bj_fields_bash");
+	make_names(f, tree_sitter_python(), "bj_names_python");
+	make_names(f, tree_sitter_bash(), "bj_names_bash");
 	return fclose(f) ? 1 : 0;
 }

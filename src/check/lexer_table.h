@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* What a grammar's lexer does with plain ASCII, as a table: bj-generate-lexers asks the lexer
@@ -25,6 +26,13 @@ struct bj_lexer_table {
 extern const struct bj_lexer_table bj_lexer_python, bj_lexer_python_words;
 extern const struct bj_lexer_table bj_lexer_bash, bj_lexer_bash_words;
 
-/* The field of each child of each production, max_alias_sequence_length of them for each;
- * tree-sitter has lists to be searched. */
-extern const uint8_t bj_fields_python[], bj_fields_bash[];
+/* What a production calls one of its children. */
+struct bj_child_name {
+	uint16_t alias; /* 0: it keeps its own name */
+	uint8_t field;
+	bool named; /* the alias is */
+};
+
+/* For each production max_alias_sequence_length of them; the first production calls them nothing.
+ * tree-sitter has lists of fields to be searched. */
+extern const struct bj_child_name bj_names_python[], bj_names_bash[];

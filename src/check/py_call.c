@@ -217,16 +217,16 @@ static void add_path(struct bj_py *py, uint32_t call, const char *name, struct b
 					      "pathlib.PosixPath", "os.path.abspath" };
 
 	for (size_t i = 0; i < sizeof(makers) / sizeof(makers[0]); i++)
-		if (!strcmp(name, makers[i]))
+		if (bj_py_is(name, makers[i]))
 			bj_py_eval_path(py, call, set);
-	if (!strcmp(name, "os.getenv") || !strcmp(name, "os.environ.get")) {
+	if (bj_py_is(name, "os.getenv") || bj_py_is(name, "os.environ.get")) {
 		const uint32_t arg = bj_py_argument(py, call, 0, "key");
 		const struct bj_py_text *key = arg ? bj_py_const(py, arg) : NULL;
 
 		if (key)
 			bj_py_eval_home(py, key, set);
 	}
-	if (!strcmp(name, "pathlib.Path.home"))
+	if (bj_py_is(name, "pathlib.Path.home"))
 		bj_py_set_add(set, (struct bj_py_value){ .kind = BJ_PY_STR,
 							 .ref = bj_py_intern(py, "~", 1) });
 }
@@ -280,13 +280,13 @@ static void add_item(struct bj_py *py, uint32_t object, const struct bj_py_text 
 /* operator.attrgetter("system")(os), operator.methodcaller("system", "x")(os). */
 static bool call_operator(struct bj_py *py, uint32_t call, const char *name, struct bj_py_set *set)
 {
+	if (!bj_py_is(name, "operator.attrgetter()") &&
+	    !bj_py_is(name, "operator.methodcaller()") && !bj_py_is(name, "operator.itemgetter()"))
+		return false;
+
 	const uint32_t function = bj_node_field(py->tree, call, PYF_FUNCTION);
 	const uint32_t object = bj_py_argument(py, call, 0, NULL);
 
-	if (strcmp(name, "operator.attrgetter()") != 0 &&
-	    strcmp(name, "operator.methodcaller()") != 0 &&
-	    strcmp(name, "operator.itemgetter()") != 0)
-		return false;
 	if (!object || py->tree->nodes[function].kind != PY_CALL)
 		return true;
 
@@ -294,7 +294,7 @@ static bool call_operator(struct bj_py *py, uint32_t call, const char *name, str
 
 	if (!key)
 		return true;
-	if (!strcmp(name, "operator.itemgetter()"))
+	if (bj_py_is(name, "operator.itemgetter()"))
 		add_item(py, object, bj_py_const(py, key), set);
 	else
 		add_attribute(py, object, bj_py_const(py, key), set);
@@ -330,16 +330,16 @@ static bool call_dunder(struct bj_py *py, uint32_t call, const struct bj_py_text
 		bj_py_set_add(set, name_value(bj_py_dot(py, left, k.s, k.len)));
 		return true;
 	}
-	if (!strcmp(name->s, "sys.modules.get") || !strcmp(name->s, "sys.modules.pop") ||
-	    !strcmp(name->s, "sys.modules.__getitem__")) {
+	if (bj_py_is(name->s, "sys.modules.get") || bj_py_is(name->s, "sys.modules.pop") ||
+	    bj_py_is(name->s, "sys.modules.__getitem__")) {
 		/* Some module, when the name of it is not known. */
 		if (key)
 			bj_py_set_add(set, name_value(bj_py_intern(py, key->s, key->len)));
 		return true;
 	}
 	if (key &&
-	    (!strcmp(name->s, "builtins.globals().get") ||
-	     !strcmp(name->s, "builtins.locals().get") || !strcmp(name->s, "builtins.get"))) {
+	    (bj_py_is(name->s, "builtins.globals().get") ||
+	     bj_py_is(name->s, "builtins.locals().get") || bj_py_is(name->s, "builtins.get"))) {
 		const struct bj_py_text k = *key;
 		const bool all = k.len == 12 && !memcmp(k.s, "__builtins__", 12);
 		const uint32_t builtins = bj_py_intern(py, "builtins", 8);
@@ -357,7 +357,7 @@ static void call_name(struct bj_py *py, uint32_t call, uint32_t ref, struct bj_p
 	char result[BJ_PY_TEXT_MAX];
 
 	for (size_t i = 0; i < sizeof(followed) / sizeof(followed[0]); i++)
-		if (name.s[0] == followed[i].name[0] && !strcmp(name.s, followed[i].name)) {
+		if (bj_py_is(name.s, followed[i].name)) {
 			followed[i].call(py, call, set);
 			if (set->n)
 				return;
@@ -402,7 +402,7 @@ bool bj_py_holds_environ(const struct bj_py *py, uint32_t node)
 
 	for (uint32_t i = 0; i < set->n; i++)
 		if (set->v[i].kind == BJ_PY_NAME &&
-		    !strcmp(bj_py_text(py, set->v[i].ref)->s, "os.environ"))
+		    bj_py_is(bj_py_text(py, set->v[i].ref)->s, "os.environ"))
 			return true;
 	return false;
 }
@@ -431,14 +431,14 @@ static void carry_environ(struct bj_py *py, uint32_t call, uint32_t function, st
 	if (object && attribute) {
 		const struct bj_node *a = &py->tree->nodes[attribute];
 		const char *name = py->tree->text + a->start;
-		const uint32_t all = bj_py_argument(py, call, 0, NULL);
+		const bool join = a->end - a->start == 4 && !memcmp(name, "join", 4);
+		const uint32_t all = join ? bj_py_argument(py, call, 0, NULL) : 0;
 
 		carried = bj_py_holds_environ(py, object) &&
 			  bj_danger_globs(methods, name, a->end - a->start);
 		pairs = carried && a->end - a->start == 5 && !memcmp(name, "items", 5);
 		/* "\n".join(...) */
-		carried |= a->end - a->start == 4 && !memcmp(name, "join", 4) && all &&
-			   bj_py_holds_environ(py, all);
+		carried |= all && bj_py_holds_environ(py, all);
 	}
 	for (uint32_t c = args ? bj_node_child(py->tree, args) : 0; c && !carried;
 	     c = py->tree->nodes[c].next)

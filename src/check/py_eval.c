@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/cleanup.h"
 #include "base/err.h"
 #include "check/python.h"
+#include "check/tree_memory.h"
 #include "grammar_python.h"
 
 #include <errno.h>
@@ -569,6 +571,8 @@ static const struct {
 
 struct pass {
 	struct bj_py *py;
+	uint32_t *again; /* nodes that may mean more in the second pass, in their order */
+	uint32_t n_again;
 	void (*by_kind[PY_FORMAT_EXPRESSION + 1])(struct bj_py *py, uint32_t node,
 						  struct bj_py_set *set);
 };
@@ -584,13 +588,24 @@ static __attribute__((noinline)) void eval_known(const struct pass *pass, uint32
 	bj_py_put(pass->py, node, &set);
 }
 
+/* A literal means the same in both passes. */
+static bool is_literal(const struct bj_tree *tree, uint32_t node, uint16_t kind)
+{
+	return kind == PY_INTEGER ||
+	       (kind == PY_STRING && !bj_node_kind(tree, node, PY_INTERPOLATION));
+}
+
 static void eval_node(void *ctx, uint32_t node)
 {
-	const struct pass *pass = ctx;
-	const uint16_t kind = pass->py->tree->nodes[node].kind;
+	struct pass *pass = ctx;
+	const struct bj_tree *tree = pass->py->tree;
+	const uint16_t kind = tree->nodes[node].kind;
 
-	if (kind <= PY_FORMAT_EXPRESSION && pass->by_kind[kind])
-		eval_known(pass, node, kind);
+	if (kind > PY_FORMAT_EXPRESSION || !pass->by_kind[kind])
+		return;
+	eval_known(pass, node, kind);
+	if (!is_literal(tree, node, kind))
+		pass->again[pass->n_again++] = node;
 }
 
 const struct bj_py_text *bj_py_const(const struct bj_py *py, uint32_t node)
@@ -619,22 +634,41 @@ static bool is_ascii(const char *text, size_t size)
 
 static bool prepare(struct bj_py *py, const struct bj_tree *tree)
 {
+	const size_t n = (size_t)tree->n_nodes + 1;
+
 	py->tree = tree;
 	py->is_ascii = is_ascii(tree->text, tree->size);
-	py->node_set = calloc(tree->n_nodes + 1, sizeof(*py->node_set));
-	py->node_scope = calloc(tree->n_nodes + 1, sizeof(*py->node_scope));
-	py->body_scope = calloc(tree->n_nodes + 1, sizeof(*py->body_scope));
-	py->node_symbol = calloc(tree->n_nodes + 1, sizeof(*py->node_symbol));
+	py->node_set = bj_tree_piece(4 * n * sizeof(*py->node_set));
 	py->texts = calloc(64, sizeof(*py->texts));
 	py->symbols = calloc(64, sizeof(*py->symbols));
 	py->sets = calloc(64, sizeof(*py->sets));
-	if (!py->node_set || !py->node_scope || !py->body_scope || !py->node_symbol || !py->texts ||
-	    !py->symbols || !py->sets)
+	if (!py->node_set || !py->texts || !py->symbols || !py->sets)
 		return false;
+	memset(py->node_set, 0, 4 * n * sizeof(*py->node_set));
+	py->node_scope = py->node_set + n;
+	py->body_scope = py->node_scope + n;
+	py->node_symbol = py->body_scope + n;
 	py->texts[0].s = "";
 	py->n_texts = py->n_symbols = py->n_sets = 1;
 	py->room_texts = py->room_symbols = py->room_sets = 64;
 	return true;
+}
+
+/* Twice: functions use names that are bound further down. */
+static void eval_twice(struct pass *pass)
+{
+	struct bj_py *py = pass->py;
+	AUTO_FREE uint32_t *again = bj_tree_piece((py->tree->n_nodes + 1) * sizeof(*again));
+
+	if (!again || py->failed) {
+		py->failed = true;
+		return;
+	}
+	pass->again = again;
+	bj_tree_walk(py->tree, eval_node, pass);
+	py->n_stars = 0;
+	for (uint32_t i = 0; i < pass->n_again && !py->failed; i++)
+		eval_known(pass, again[i], py->tree->nodes[again[i]].kind);
 }
 
 int bj_py_new(const struct bj_tree *tree, struct bj_py **ret, struct bj_err *err)
@@ -650,11 +684,7 @@ int bj_py_new(const struct bj_tree *tree, struct bj_py **ret, struct bj_err *err
 		pass.by_kind[evaluators[i].kind] = evaluators[i].eval;
 	if (prepare(py, tree)) {
 		bj_py_collect(py);
-		/* Twice: functions use names that are bound further down. */
-		for (int i = 0; i < 2 && !py->failed; i++) {
-			py->n_stars = 0;
-			bj_tree_walk(tree, eval_node, &pass);
-		}
+		eval_twice(&pass);
 	} else {
 		py->failed = true;
 	}

@@ -473,8 +473,5 @@ void bj_py_free(struct bj_py *py)
 	free(py->scopes);
 	free(py->sets);
 	free(py->node_set);
-	free(py->node_scope);
-	free(py->body_scope);
-	free(py->node_symbol);
 	free(py);
 }

@@ -569,25 +569,33 @@ bool bj_py_eval_text_call(struct bj_py *py, uint32_t call, const char *name, str
 	text_begin(&t);
 	if (!arg)
 		return false;
-	if (!strcmp(name, "builtins.chr") && integer(py, arg, &value)) {
+	if (bj_py_is(name, "builtins.chr") && integer(py, arg, &value)) {
 		text_char(&t, value);
 		give(py, &t, set);
 		return true;
 	}
-	if ((!strcmp(name, "builtins.bytes") || !strcmp(name, "builtins.bytearray")) &&
+	if ((bj_py_is(name, "builtins.bytes") || bj_py_is(name, "builtins.bytearray")) &&
 	    is_display(py, arg)) {
 		join(py, NULL, arg, true, set);
 		return true;
 	}
 
 	const struct bj_py_text *s = bj_py_const(py, arg);
-	const bool by_codec = !strcmp(name, "codecs.decode") || !strcmp(name, "codecs.encode");
-	const uint32_t codec = bj_py_argument(py, call, 1, "encoding");
-	bj_py_decoder *const decode = bj_py_decoder_of_call(name);
 
-	if (!s || (!by_codec && !decode))
+	if (!s)
 		return false;
-	if (by_codec || (codec && bj_py_decoder_takes_codec(name)))
+
+	bj_py_decoder *const decode = bj_py_decoder_of_call(name);
+	const bool by_codec = bj_py_is(name, "codecs.decode") || bj_py_is(name, "codecs.encode");
+
+	if (!by_codec && !decode)
+		return false;
+
+	const uint32_t codec = by_codec || bj_py_decoder_takes_codec(name)
+				       ? bj_py_argument(py, call, 1, "encoding")
+				       : 0;
+
+	if (by_codec || codec)
 		recode(py, s, codec, set);
 	else
 		make(py, decode, s, set);
@@ -632,10 +640,11 @@ void bj_py_eval_flag(const struct bj_py_text *name, const struct bj_py_set *left
 		{ "S_IWOTH", 02 },    { "S_IXOTH", 01 },
 	};
 
+	if (!left->n || left->v[0].kind != BJ_PY_NAME ||
+	    !bj_py_is(bj_py_text(py, left->v[0].ref)->s, "stat"))
+		return;
 	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
-		if (left->n && left->v[0].kind == BJ_PY_NAME &&
-		    !strcmp(bj_py_text(py, left->v[0].ref)->s, "stat") &&
-		    name->len == strlen(flags[i].name) &&
+		if (name->len == strlen(flags[i].name) &&
 		    !memcmp(name->s, flags[i].name, name->len))
 			bj_py_set_add(set, (struct bj_py_value){ .kind = BJ_PY_INT,
 								 .ref = flags[i].value });

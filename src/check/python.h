@@ -69,7 +69,7 @@ struct bj_py {
 	uint32_t n_scopes, room_scopes;
 	struct bj_py_set *sets; /* 0 is the empty set */
 	uint32_t n_sets, room_sets;
-	uint32_t *node_set;   /* by node: its set */
+	uint32_t *node_set;   /* by node: its set; the next three lie behind it */
 	uint32_t *node_scope; /* by node: where its names are looked up */
 	uint32_t *body_scope; /* by definition: the scope it makes */
 	uint32_t
@@ -90,6 +90,12 @@ static inline const struct bj_py_set *bj_py_set(const struct bj_py *py, uint32_t
 static inline const struct bj_py_text *bj_py_text(const struct bj_py *py, uint32_t ref)
 {
 	return &py->texts[ref];
+}
+
+/* Whether two texts are the same; most differ in their first byte. */
+static inline bool bj_py_is(const char *a, const char *b)
+{
+	return a[0] == b[0] && !strcmp(a, b);
 }
 
 /* The constant string that @node surely is, or NULL. */

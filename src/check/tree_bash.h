@@ -62,8 +62,49 @@ enum {
 	SH_NEWLINE = 1 << 13, /* line ends are not blanks */
 };
 
+/* What the first byte of all can be to it: one of these. */
+enum {
+	SH_FIRST_OTHER = 1 << 0,
+	SH_FIRST_BLANK = 1 << 1,
+	SH_FIRST_END = 1 << 2, /* of a command */
+	SH_FIRST_SIGN = 1 << 3,
+	SH_FIRST_BRACE = 1 << 4,
+	SH_FIRST_BRACKET = 1 << 5,
+	SH_FIRST_HASH = 1 << 6,
+	SH_FIRST_ALL = (1 << 7) - 1,
+};
+
+#define SH_FIRST 16 /* where in a mode those stand that are a token there */
+
+static const uint8_t sh_firsts[256] = {
+	[0 ... 255] = SH_FIRST_OTHER, [' '] = SH_FIRST_BLANK, ['\t'] = SH_FIRST_BLANK,
+	['\n'] = SH_FIRST_BLANK,      [';'] = SH_FIRST_END,   ['&'] = SH_FIRST_END,
+	[')'] = SH_FIRST_SIGN,        ['|'] = SH_FIRST_SIGN,  ['>'] = SH_FIRST_SIGN,
+	['('] = SH_FIRST_SIGN,        ['<'] = SH_FIRST_SIGN,  ['}'] = SH_FIRST_BRACE,
+	[']'] = SH_FIRST_BRACKET,     ['#'] = SH_FIRST_HASH,  ['!'] = SH_FIRST_HASH,
+	['='] = SH_FIRST_HASH,
+};
+
+/* The first bytes that are a token in a mode: a word goes on, an assignment of nothing, a sign in
+ * an expansion. */
+static unsigned sh_tokens(unsigned set)
+{
+	unsigned firsts = 0;
+
+	if (set & SH_CONCAT)
+		firsts = SH_FIRST_ALL &
+			 ~(unsigned)(SH_FIRST_SIGN | SH_FIRST_END |
+				     (set & SH_BRACE ? SH_FIRST_BRACE : SH_FIRST_BLANK) |
+				     (set & SH_BRACKET ? SH_FIRST_BRACKET : 0));
+	if (set & SH_EMPTY)
+		firsts |= SH_FIRST_BLANK | SH_FIRST_END;
+	if (set & SH_HASH)
+		firsts |= SH_FIRST_HASH;
+	return firsts;
+}
+
 /* By mode, for all parses of all threads; 0: not yet known. */
-static uint16_t sh_modes[SH_MODES];
+static uint32_t sh_modes[SH_MODES];
 
 static __attribute__((noinline)) unsigned quick_bash_mode(const struct quick *q, unsigned mode)
 {
@@ -90,8 +131,9 @@ static __attribute__((noinline)) unsigned quick_bash_mode(const struct quick *q,
 
 	for (unsigned i = 0; i < sizeof(about) / sizeof(about[0]); i++)
 		set |= valid[i] ? about[i] : 0;
+	set |= sh_tokens(set) << SH_FIRST;
 	if (mode < SH_MODES)
-		__atomic_store_n(&sh_modes[mode], (uint16_t)set, __ATOMIC_RELAXED);
+		__atomic_store_n(&sh_modes[mode], set, __ATOMIC_RELAXED);
 	return set;
 }
 
@@ -199,22 +241,6 @@ static bool sh_is_plain(const struct quick *q, unsigned set, uint32_t at)
 	}
 }
 
-/* Whether what is at the first byte of all is a token: a word goes on, an assignment of nothing or
- * a sign in an expansion. */
-static inline bool sh_begins(const struct quick *q, unsigned set)
-{
-	const char c = q->text[q->at];
-	const bool blank = c == ' ' || c == '\t' || c == '\n';
-
-	if (set & SH_CONCAT && !((blank && !(set & SH_BRACE)) || c == ')' || c == ';' || c == '|' ||
-				 c == '>' || c == '(' || c == '&' || c == '<' ||
-				 (c == '}' && set & SH_BRACE) || (c == ']' && set & SH_BRACKET)))
-		return true;
-	if (set & SH_EMPTY && (blank || c == ';' || c == '&'))
-		return true;
-	return set & SH_HASH && (c == '#' || c == '!' || c == '=');
-}
-
 /* Whether the scanner has nothing to say here and would change nothing in itself. */
 static inline bool quick_bash_is_idle(const struct quick *q, unsigned mode)
 {
@@ -223,7 +249,8 @@ static inline bool quick_bash_is_idle(const struct quick *q, unsigned mode)
 
 	if (__builtin_expect(!set, 0))
 		set = quick_bash_mode(q, mode);
-	if (set & SH_RARE || at >= q->size || sh_begins(q, set))
+	if (set & SH_RARE || at >= q->size ||
+	    set >> SH_FIRST & sh_firsts[(unsigned char)q->text[at]])
 		return false;
 	while (sh_byte(q, at) == SH_BLANK)
 		at++;

@@ -76,23 +76,33 @@ static inline bool clock_is_gt(TSClock a, TSClock b)
 #define MEMO_BITS 13
 static uint64_t lookup_memo[1 << MEMO_BITS];
 
-static inline uint16_t ts_language_lookup(const TSLanguage *self, TSStateId state, TSSymbol symbol)
+static inline uint64_t *memo_place(uint64_t *memo, uint32_t key)
+{
+	return &memo[(key * 2654435761u) >> (32 - MEMO_BITS)];
+}
+
+static __attribute__((noinline)) uint16_t memo_search(const TSLanguage *self, uint32_t key,
+						      uint64_t question)
+{
+	const uint16_t answer = ts_language_search(self, (TSStateId)(key >> 16), (TSSymbol)key);
+
+	__atomic_store_n(memo_place(lookup_memo, key), question | answer, __ATOMIC_RELAXED);
+	return answer;
+}
+
+static inline __attribute__((always_inline)) uint16_t
+ts_language_lookup(const TSLanguage *self, TSStateId state, TSSymbol symbol)
 {
 	if (state < self->large_state_count)
 		return self->parse_table[state * self->symbol_count + symbol];
 
 	const uint32_t key = (uint32_t)state << 16 | symbol;
 	const uint64_t question = (uint64_t)self->state_count << 48 | (uint64_t)key << 16;
-	uint64_t *place = &lookup_memo[(key * 2654435761u) >> (32 - MEMO_BITS)];
-	const uint64_t found = __atomic_load_n(place, __ATOMIC_RELAXED);
+	const uint64_t answer =
+		__atomic_load_n(memo_place(lookup_memo, key), __ATOMIC_RELAXED) ^ question;
 
-	if ((found & ~(uint64_t)UINT16_MAX) == question)
-		return (uint16_t)found;
-
-	const uint16_t answer = ts_language_search(self, state, symbol);
-
-	__atomic_store_n(place, question | answer, __ATOMIC_RELAXED);
-	return answer;
+	return __builtin_expect(answer <= UINT16_MAX, 1) ? (uint16_t)answer
+							 : memo_search(self, key, question);
 }
 
 #include "lib.c"
@@ -251,13 +261,9 @@ TSTree *bj_tree_read_again(TSParser *parser, const char *text, uint32_t size, ui
  * field on to their children. */
 struct frame {
 	const Subtree *child, *end;
-	const TSSymbol *aliases; /* by the number of the child; NULL: there are none */
-	const uint8_t *fields;   /* the same */
-	uint32_t structural;     /* the number of the next child, without comments */
-	uint32_t at;             /* byte where the next child's padding begins */
-	uint32_t node;           /* the node of ours that it is in */
-	uint32_t last;           /* its latest child */
-	uint8_t field;           /* what a hidden one hands on */
+	const struct bj_child_name *name; /* of the next child */
+	uint8_t step;                     /* to the name of the one after it; 0: no names */
+	uint8_t field;                    /* what a hidden one hands on */
 	bool hidden;
 };
 
@@ -266,19 +272,21 @@ struct flatten {
 	const uint32_t *places;
 	struct bj_node *nodes;
 	uint32_t n, room;
-	struct frame *frames;
+	struct frame *frames; /* around the one that is being read */
 	uint32_t depth, room_frames;
-	const uint8_t *fields; /* of the grammar, see lexer_table.h */
+	const struct bj_child_name *names; /* of the grammar */
+	uint32_t at;                       /* byte where the padding of the next leaf begins */
+	uint32_t node;                     /* the node of ours that is being read */
+	uint32_t last;                     /* its latest child */
 };
 
-/* A child of the frame on top: what that says about it, and where it is. */
+/* A child of a frame: what that says about it, and where it is. */
 struct child {
 	uint32_t start, end;
-	TSSymbol alias;
-	uint8_t field;
+	struct bj_child_name name;
 };
 
-static bool more_nodes(struct flatten *f)
+static __attribute__((noinline)) bool more_nodes(struct flatten *f)
 {
 	struct bj_node *nodes = bj_tree_grow(f->nodes, &f->room, sizeof(*nodes));
 
@@ -288,7 +296,7 @@ static bool more_nodes(struct flatten *f)
 	return true;
 }
 
-static bool more_frames(struct flatten *f)
+static __attribute__((noinline)) bool more_frames(struct flatten *f)
 {
 	struct frame *frames = bj_tree_grow(f->frames, &f->room_frames, sizeof(*frames));
 
@@ -298,156 +306,176 @@ static bool more_frames(struct flatten *f)
 	return true;
 }
 
-/* Read the children of @tree, which has some. */
-static inline bool push_frame(struct flatten *f, const SubtreeHeapData *tree, uint32_t start,
-			      uint32_t node, bool hidden, uint8_t field)
+/* What a production calls its children. */
+static inline const struct bj_child_name *names_of(const struct flatten *f, uint32_t production)
 {
-	if (f->depth == f->room_frames && !more_frames(f))
+	return &f->names[production * f->language->max_alias_sequence_length];
+}
+
+/* Read the children of @tree, which has some. The first of them begins where @tree does, and has
+ * its padding. */
+static inline bool push_frame(struct flatten *f, struct frame *frame, const SubtreeHeapData *tree,
+			      bool hidden, uint8_t field)
+{
+	if (__builtin_expect(f->depth == f->room_frames, 0) && !more_frames(f))
 		return false;
 
-	const uint32_t width = f->language->max_alias_sequence_length;
 	const uint32_t production = tree->production_id;
-	struct frame *frame = &f->frames[f->depth++];
 
+	f->frames[f->depth++] = *frame;
 	frame->end = (const Subtree *)tree;
 	frame->child = frame->end - tree->child_count;
-	frame->aliases = production ? &f->language->alias_sequences[production * width] : NULL;
-	frame->fields = &f->fields[production * width];
-	frame->structural = 0;
-	/* The first child has no padding apart from its parent's. */
-	frame->at = start - ts_subtree_padding(*frame->child).bytes;
-	frame->node = node;
-	/* A hidden one continues the list of children of the node around it. */
-	frame->last = hidden ? frame[-1].last : 0;
+	frame->name = names_of(f, production);
+	frame->step = production != 0;
 	frame->field = field;
 	frame->hidden = hidden;
 	return true;
 }
 
-static inline struct child next_child(struct frame *frame, uint32_t padding, uint32_t size,
-				      bool extra)
+/* Go on with the frame around this one. */
+static inline void pop_frame(struct flatten *f, struct frame *frame)
 {
-	struct child child = { .start = frame->at + padding, .end = frame->at + padding + size };
+	if (!frame->hidden) {
+		struct bj_node *node = &f->nodes[f->node];
 
-	frame->at = child.end;
-	if (extra)
-		return child;
-	child.field = frame->field;
-	if (frame->aliases) {
-		const uint8_t field = frame->fields[frame->structural];
+		node->after = f->n;
+		f->last = f->node;
+		f->node = node->parent;
+	}
+	*frame = f->frames[--f->depth];
+}
 
-		child.alias = frame->aliases[frame->structural++];
-		child.field = field ? field : frame->field;
+static inline struct bj_child_name name_of(struct bj_child_name name, uint8_t field)
+{
+	name.field = name.field ? name.field : field;
+	return name;
+}
+
+/* Where a child is, and what it is called. */
+static inline struct child next_child(const struct flatten *f, struct frame *frame,
+				      uint32_t padding, uint32_t size, bool extra)
+{
+	struct child child = { .start = f->at + padding, .end = f->at + padding + size };
+
+	if (!extra) {
+		child.name = name_of(*frame->name, frame->field);
+		frame->name += frame->step;
 	}
 	return child;
 }
 
-static inline bool is_named(const struct flatten *f, const struct child *child, bool named)
-{
-	return child->alias ? f->language->symbol_metadata[child->alias].named : named;
-}
-
-static inline bool add_node(struct flatten *f, struct frame *frame, TSSymbol symbol, bool missing,
+static inline bool add_node(struct flatten *f, TSSymbol symbol, bool missing,
 			    const struct child *child)
 {
-	if (f->n == f->room && !more_nodes(f))
+	if (__builtin_expect(f->n == f->room, 0) && !more_nodes(f))
 		return false;
 
-	const TSSymbol kind = child->alias ? child->alias : symbol;
+	const TSSymbol kind = child->name.alias ? child->name.alias : symbol;
 
 	f->nodes[f->n] = (struct bj_node){
 		.kind = ts_language_public_symbol(f->language, kind),
-		.field = child->field,
+		.field = child->name.field,
 		.missing = missing,
 		.start = f->places[child->start],
 		.end = child->end > child->start ? f->places[child->end - 1] + 1
 						 : f->places[child->end],
-		.parent = frame->node,
+		.parent = f->node,
 		.after = f->n + 1,
 	};
-	if (frame->last)
-		f->nodes[frame->last].next = f->n;
-	frame->last = f->n++;
+	if (f->last)
+		f->nodes[f->last].next = f->n;
+	f->last = f->n++;
 	return true;
 }
 
-/* Many hidden nodes only stand for the one child that they have. */
-static Subtree skip_hidden(Subtree tree)
+/* A visible leaf, or one that an alias makes visible. */
+static inline bool read_leaf(struct flatten *f, const SubtreeInlineData *leaf,
+			     const struct child *child)
 {
-	while (!tree.data.is_inline && tree.ptr->child_count == 1 && !tree.ptr->visible &&
-	       !tree.ptr->production_id && !tree.ptr->extra)
-		tree = ts_subtree_children(tree)[0];
+	const struct bj_child_name name = child->name;
+
+	f->at = child->end;
+	if ((!name.alias && !leaf->visible) ||
+	    (!(name.alias ? name.named : leaf->named) && !name.field && !leaf->is_missing))
+		return true;
+	return add_node(f, leaf->symbol, leaf->is_missing, child);
+}
+
+static inline bool is_hidden(const SubtreeHeapData *tree, struct bj_child_name name)
+{
+	return !name.alias && !tree->visible;
+}
+
+/* Many hidden nodes only stand for the one child that they have, or give it a name. */
+static inline Subtree skip_hidden(const struct flatten *f, Subtree tree, struct child *child)
+{
+	while (!tree.data.is_inline && tree.ptr->child_count == 1 &&
+	       is_hidden(tree.ptr, child->name)) {
+		const uint32_t production = tree.ptr->production_id;
+		const uint8_t field = child->name.field;
+
+		tree = ((const Subtree *)tree.ptr)[-1];
+		child->name = ts_subtree_extra(tree) ? (struct bj_child_name){ 0 }
+						     : name_of(*names_of(f, production), field);
+	}
 	return tree;
 }
 
-/* A visible leaf, or one that an alias makes visible. */
-static inline bool read_leaf(struct flatten *f, struct frame *frame, const SubtreeInlineData *leaf,
-			     const struct child *child)
-{
-	if ((!child->alias && !leaf->visible) ||
-	    (!is_named(f, child, leaf->named) && !child->field && !leaf->is_missing))
-		return true;
-	return add_node(f, frame, leaf->symbol, leaf->is_missing, child);
-}
-
+/* A node that is no leaf of one word: its children are the next to be read. */
 static inline bool read_tree(struct flatten *f, struct frame *frame, const SubtreeHeapData *tree,
 			     const struct child *child)
 {
-	const uint32_t n = tree->child_count;
+	const struct bj_child_name name = child->name;
 
-	if (!child->alias && !tree->visible)
-		return !n || push_frame(f, tree, child->start, frame->node, true, child->field);
-	if (!is_named(f, child, tree->named) && !child->field && !n && !tree->is_missing)
+	if (!tree->child_count)
+		f->at = child->end;
+	if (is_hidden(tree, name))
+		return !tree->child_count || push_frame(f, frame, tree, true, name.field);
+	if (!(name.alias ? name.named : tree->named) && !name.field && !tree->child_count &&
+	    !tree->is_missing)
 		return true;
-	return add_node(f, frame, tree->symbol, tree->is_missing, child) &&
-	       (!n || push_frame(f, tree, child->start, f->n - 1, false, 0));
+	if (!add_node(f, tree->symbol, tree->is_missing, child))
+		return false;
+	if (!tree->child_count)
+		return true;
+	f->node = f->last;
+	f->last = 0;
+	return push_frame(f, frame, tree, false, 0);
 }
 
-/* The next child of the frame on top. */
+/* The next child of @frame. */
 static inline bool read_child(struct flatten *f, struct frame *frame)
 {
 	Subtree tree = *frame->child++;
 
 	if (tree.data.is_inline) {
-		const struct child child = next_child(frame, tree.data.padding_bytes,
+		const struct child child = next_child(f, frame, tree.data.padding_bytes,
 						      tree.data.size_bytes, tree.data.extra);
 
-		return read_leaf(f, frame, &tree.data, &child);
+		return read_leaf(f, &tree.data, &child);
 	}
 
-	const struct child child =
-		next_child(frame, tree.ptr->padding.bytes, tree.ptr->size.bytes, tree.ptr->extra);
+	struct child child = next_child(f, frame, tree.ptr->padding.bytes, tree.ptr->size.bytes,
+					tree.ptr->extra);
 
-	if (!child.alias && !tree.ptr->visible && tree.ptr->child_count == 1)
-		tree = skip_hidden(tree);
-	return tree.data.is_inline ? read_leaf(f, frame, &tree.data, &child)
+	tree = skip_hidden(f, tree, &child);
+	return tree.data.is_inline ? read_leaf(f, &tree.data, &child)
 				   : read_tree(f, frame, tree.ptr, &child);
-}
-
-static inline void pop_frame(struct flatten *f, const struct frame *frame)
-{
-	f->depth--;
-	if (frame->hidden)
-		f->frames[f->depth - 1].last = frame->last;
-	else if (f->depth)
-		f->nodes[frame->node].after = f->n;
 }
 
 /* The root is the only child of a frame around all. */
 static bool flatten_all(struct flatten *f, Subtree root)
 {
-	if (!more_frames(f))
-		return false;
-	f->frames[f->depth++] = (struct frame){ .child = &root, .end = &root + 1 };
-	while (f->depth) {
-		struct frame *frame = &f->frames[f->depth - 1];
+	struct frame frame = { .child = &root, .end = &root + 1, .name = f->names };
 
-		if (frame->child == frame->end)
-			pop_frame(f, frame);
-		else if (!read_child(f, frame))
-			return false;
+	for (;;) {
+		while (frame.child != frame.end)
+			if (!read_child(f, &frame))
+				return false;
+		if (!f->depth)
+			return true;
+		pop_frame(f, &frame);
 	}
-	return true;
 }
 
 bool bj_tree_flatten(const struct TSTree *parsed, const uint32_t *places, struct bj_tree *tree)
@@ -456,7 +484,7 @@ bool bj_tree_flatten(const struct TSTree *parsed, const uint32_t *places, struct
 	const bool python = parsed->language == tree_sitter_python();
 	struct flatten f = { .language = parsed->language,
 			     .places = places,
-			     .fields = python ? bj_fields_python : bj_fields_bash,
+			     .names = python ? bj_names_python : bj_names_bash,
 			     .room = 64 + ts_subtree_total_bytes(parsed->root) / 3 };
 
 	f.nodes = bj_tree_piece(f.room * sizeof(*f.nodes));

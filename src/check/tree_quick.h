@@ -37,6 +37,7 @@ struct quick {
 	struct quick_entry *entries;
 	uint32_t base, n, room;
 	uint32_t plain;      /* from this entry on there is none that belongs to no rule */
+	uint32_t question;   /* which language's, see quick_plan() */
 	TSStateId state;     /* on top of the array, or of the graph when that is empty */
 	uint64_t end;        /* of the time, see bj_clock_cpu() */
 	uint32_t work;       /* since the latest look at the clock */
@@ -193,21 +194,31 @@ static Subtree quick_next(struct quick *q)
 	return token;
 }
 
-/* A node of @symbol; its @n children are filled in by the caller. */
-static inline SubtreeHeapData *quick_new(const struct quick *q, TSSymbol symbol, uint32_t n)
+/* A node of @symbol with room for @n children in front of it. */
+static inline SubtreeHeapData *quick_new(const struct quick *q, TSSymbol symbol, uint32_t n,
+					 uint32_t padding, uint32_t size)
 {
-	Subtree *children = bj_tree_bump(ts_subtree_alloc_size(n));
 	const TSSymbolMetadata about = q->language->symbol_metadata[symbol];
+	Subtree *children = bj_tree_bump(ts_subtree_alloc_size(n));
 	SubtreeHeapData *node = (SubtreeHeapData *)(children + n);
+	/* From the symbol up to the flags as one number: the compiler would read them back. */
+	const uint64_t bits = symbol | (uint64_t)TS_TREE_STATE_NONE << 16 |
+			      (uint64_t)about.visible << 32 | (uint64_t)about.named << 33;
+	enum { BITS = offsetof(SubtreeHeapData, symbol) };
 
-	*node = (SubtreeHeapData){
-		.ref_count = 1,
-		.child_count = n,
-		.symbol = symbol,
-		.parse_state = TS_TREE_STATE_NONE,
-		.visible = about.visible,
-		.named = about.named,
-	};
+	_Static_assert(!TS_BIG_ENDIAN && offsetof(SubtreeHeapData, parse_state) == BITS + 2 &&
+			       offsetof(SubtreeHeapData, visible_child_count) == BITS + 8,
+		       "how a node is laid out");
+	node->ref_count = 1;
+	node->padding = quick_place(padding);
+	node->size = quick_place(size);
+	node->lookahead_bytes = node->error_cost = 0;
+	node->child_count = n;
+	memcpy((char *)node + BITS, &bits, sizeof(bits));
+	node->visible_child_count = node->named_child_count = node->visible_descendant_count = 0;
+	node->dynamic_precedence = 0;
+	node->repeat_depth = node->production_id = 0;
+	node->first_leaf.symbol = node->first_leaf.parse_state = 0;
 	return node;
 }
 
@@ -217,13 +228,12 @@ static Subtree quick_whole(const struct quick *q, const struct quick_entry *entr
 	if (!entry->stands)
 		return entry->tree;
 
-	SubtreeHeapData *node = quick_new(q, entry->stands, 1);
+	SubtreeHeapData *node =
+		quick_new(q, entry->stands, 1, ts_subtree_padding(entry->tree).bytes,
+			  ts_subtree_size(entry->tree).bytes);
 
 	((Subtree *)node)[-1] = entry->tree;
-	node->padding = ts_subtree_padding(entry->tree);
-	node->size = ts_subtree_size(entry->tree);
 	node->dynamic_precedence = ts_subtree_dynamic_precedence(entry->tree);
-	node->has_external_tokens = ts_subtree_has_external_tokens(entry->tree);
 	return (Subtree){ .ptr = node };
 }
 
@@ -253,49 +263,42 @@ static inline void quick_alias(const struct quick *q, uint32_t production, uint3
 		quick_alias_all(q, production, from, to);
 }
 
-/* A node of the entries [@from, @to), of which the first one's padding begins at @start. */
+/* A node of the entries [@from, @to), of which the first one's padding begins at @start. Whether
+ * there are tokens of the grammar's own scanner in it is only asked of tokens. */
 static inline Subtree quick_node(struct quick *q, const TSParseAction *action, uint32_t from,
 				 uint32_t to, uint32_t start)
 {
 	const uint32_t n = to - from;
 	const uint32_t production = action->reduce.production_id;
-	SubtreeHeapData *node = quick_new(q, action->reduce.symbol, n);
-	Subtree *children = (Subtree *)node - n;
-	const struct quick_entry *entries = &q->entries[from];
-	int32_t precedence = action->reduce.dynamic_precedence;
-	bool external = false;
 
 	if (production)
 		quick_alias(q, production, from, to);
+
+	const struct quick_entry *entries = &q->entries[from];
+	const Subtree first = entries[0].tree;
+	const uint32_t padding =
+		first.data.is_inline ? first.data.padding_bytes : first.ptr->padding.bytes;
+	SubtreeHeapData *node = quick_new(q, action->reduce.symbol, n, padding,
+					  entries[n - 1].end - start - padding);
+	Subtree *children = (Subtree *)node - n;
+	int32_t precedence = action->reduce.dynamic_precedence;
+
 	for (uint32_t i = 0; i < n; i++) {
 		const Subtree child = entries[i].tree;
 
 		children[i] = child;
-		if (child.data.is_inline)
-			continue;
-		external |= child.ptr->has_external_tokens;
-		precedence += child.ptr->child_count ? child.ptr->dynamic_precedence : 0;
+		if (!child.data.is_inline && child.ptr->child_count)
+			precedence += child.ptr->dynamic_precedence;
 	}
-
-	const uint32_t padding = children[0].data.is_inline ? children[0].data.padding_bytes
-							    : children[0].ptr->padding.bytes;
-
-	node->padding = quick_place(padding);
-	node->size = quick_place(entries[n - 1].end - start - padding);
-	node->has_external_tokens = external;
 	node->dynamic_precedence = precedence;
 	node->production_id = (uint16_t)production;
 	return (Subtree){ .ptr = node };
 }
 
-/* Whether @action makes a node that is hidden, has one child and nothing of its own. tree-sitter
- * leaves most of these out of its tables already; whoever reads a tree skips them. */
-static inline bool quick_only_stands(const struct quick *q, const TSParseAction *action)
+/* Whether a node that only stands for its child (QUICK_RENAME) has that child on top. */
+static inline bool quick_may_rename(const struct quick *q)
 {
-	return action->reduce.child_count == 1 && !action->reduce.production_id &&
-	       !action->reduce.dynamic_precedence && q->n > q->base &&
-	       !q->language->symbol_metadata[action->reduce.symbol].visible &&
-	       (q->n > q->plain || !ts_subtree_extra(q->entries[q->n - 1].tree));
+	return q->n > q->base && (q->n > q->plain || !ts_subtree_extra(q->entries[q->n - 1].tree));
 }
 
 /* Let the entry on top stand for a node of @symbol around it. */
@@ -334,10 +337,6 @@ static inline bool quick_reduce(struct quick *q, const TSParseAction *action)
 {
 	uint32_t from = q->n - action->reduce.child_count, to = q->n;
 
-	if (quick_only_stands(q, action)) {
-		quick_rename(q, action->reduce.symbol);
-		return true;
-	}
 	if (action->reduce.child_count > q->n - q->base || from < q->plain) {
 		if (!quick_find(q, action, &from, &to))
 			return false;
@@ -366,7 +365,7 @@ static inline bool quick_reduce(struct quick *q, const TSParseAction *action)
 static __attribute__((noinline)) bool quick_reduce_nothing(struct quick *q,
 							   const TSParseAction *action)
 {
-	SubtreeHeapData *node = quick_new(q, action->reduce.symbol, 0);
+	SubtreeHeapData *node = quick_new(q, action->reduce.symbol, 0, 0, 0);
 
 	node->dynamic_precedence = action->reduce.dynamic_precedence;
 	node->production_id = action->reduce.production_id;
@@ -376,18 +375,35 @@ static __attribute__((noinline)) bool quick_reduce_nothing(struct quick *q,
 	return true;
 }
 
-/* The only thing to do, NULL: there is none, or a choice. To shift as part of a repetition is
- * never done. */
-static inline const TSParseAction *quick_action(const struct quick *q, TSSymbol symbol)
+/* What there is to do for a token. */
+enum quick_kind {
+	QUICK_RARE, /* something else, a choice, or nothing */
+	QUICK_SHIFT,
+	QUICK_RENAME, /* make a node that is hidden, has one child and nothing of its own */
+	QUICK_REDUCE,
+};
+
+/* tree-sitter leaves most nodes that only stand for their child out of its tables already; whoever
+ * reads a tree skips them. */
+static enum quick_kind quick_kind_of(const TSLanguage *language, const TSParseAction *action)
 {
-	const uint32_t at = ts_language_lookup(q->language, q->state, symbol);
-	const TSParseActionEntry *entry = &q->language->parse_actions[at];
+	if (action->type == TSParseActionTypeShift)
+		return action->shift.extra || action->shift.repetition ? QUICK_RARE : QUICK_SHIFT;
+	if (action->type != TSParseActionTypeReduce || !action->reduce.child_count)
+		return QUICK_RARE;
+	return action->reduce.child_count == 1 && !action->reduce.production_id &&
+			       !action->reduce.dynamic_precedence &&
+			       !language->symbol_metadata[action->reduce.symbol].visible
+		       ? QUICK_RENAME
+		       : QUICK_REDUCE;
+}
+
+/* The only thing to do by @entry of the table, NULL: there is none, or a choice. To shift as part
+ * of a repetition is never done. */
+static const TSParseAction *quick_only(const TSParseActionEntry *entry)
+{
 	const TSParseAction *only = NULL;
 
-	if (__builtin_expect(entry->entry.count == 1, 1)) {
-		only = &entry[1].action;
-		return only->type == TSParseActionTypeShift && only->shift.repetition ? NULL : only;
-	}
 	for (uint32_t i = 1; i <= entry->entry.count; i++) {
 		const TSParseAction *action = &entry[i].action;
 
@@ -398,6 +414,39 @@ static inline const TSParseAction *quick_action(const struct quick *q, TSSymbol 
 		only = action;
 	}
 	return only;
+}
+
+/* What quick_plan() answers: for one thing to do its kind and where it is in the table, else 0.
+ * Remembered like the answers of ts_language_lookup(). */
+static uint64_t plan_memo[1 << MEMO_BITS];
+
+#define PLAN_BITS 20 /* of an answer */
+
+static __attribute__((noinline)) uint32_t quick_make_plan(const TSLanguage *language, uint32_t key,
+							  uint64_t question)
+{
+	const TSParseActionEntry *all = language->parse_actions;
+	const uint16_t at = ts_language_lookup(language, (TSStateId)(key >> 16), (TSSymbol)key);
+	const TSParseAction *only = quick_only(&all[at]);
+	const uint32_t place = only ? (uint32_t)((const TSParseActionEntry *)only - all) : 0;
+	const enum quick_kind kind =
+		only && place <= UINT16_MAX ? quick_kind_of(language, only) : QUICK_RARE;
+	const uint32_t plan = kind ? (uint32_t)kind << 16 | place : 0;
+
+	__atomic_store_n(memo_place(plan_memo, key), question | plan, __ATOMIC_RELAXED);
+	return plan;
+}
+
+static inline uint32_t quick_plan(const struct quick *q, TSSymbol symbol)
+{
+	const uint32_t key = (uint32_t)q->state << 16 | symbol;
+	const uint64_t question = (uint64_t)key << 32 | q->question;
+	const uint64_t answer =
+		__atomic_load_n(memo_place(plan_memo, key), __ATOMIC_RELAXED) ^ question;
+
+	return __builtin_expect(answer >> PLAN_BITS == 0, 1)
+		       ? (uint32_t)answer
+		       : quick_make_plan(q->language, key, question);
 }
 
 static void quick_shift(struct quick *q, const TSParseAction *action, Subtree token)
@@ -420,6 +469,16 @@ static void quick_shift(struct quick *q, const TSParseAction *action, Subtree to
 }
 
 #include "check/tree_choice.h"
+
+/* The only thing to do for @token, or the one that leads anywhere. NULL: there is none, or that
+ * cannot be said. */
+static __attribute__((noinline)) const TSParseAction *quick_action(struct quick *q, Subtree token)
+{
+	const uint16_t at = ts_language_lookup(q->language, q->state, ts_subtree_symbol(token));
+	const TSParseAction *only = quick_only(&q->language->parse_actions[at]);
+
+	return only ? only : quick_choose(q, token);
+}
 
 /* The text ends with @token: ts_parser__accept() for what the array holds. False: not all of it
  * lies there, or it is no tree yet. */
@@ -460,8 +519,22 @@ static bool quick_accept(struct quick *q, Subtree token)
 	return true;
 }
 
+/* A token that is part of a rule, which most are. */
+static inline void quick_take(struct quick *q, const TSParseAction *action, Subtree token)
+{
+	if (__builtin_expect(ts_subtree_extra(token), 0)) {
+		quick_shift(q, action, token);
+		return;
+	}
+	q->at += quick_bytes(token);
+	quick_save(q, q->n);
+	quick_push(q, token, q->at, action->shift.state);
+	if (!token.data.is_inline && token.ptr->has_external_tokens)
+		q->external = token;
+}
+
 /* Read one token. False: it was not touched, or it is the end of all. */
-static bool quick_step(struct quick *q)
+static inline bool quick_step(struct quick *q)
 {
 	const Subtree token = quick_next(q);
 
@@ -472,10 +545,27 @@ static bool quick_step(struct quick *q)
 
 	quick_begin_token(q);
 	for (;;) {
-		const TSParseAction *action = quick_action(q, symbol);
+		const uint32_t plan = quick_plan(q, symbol);
+		const TSParseAction *action = &q->language->parse_actions[plan & UINT16_MAX].action;
+		enum quick_kind kind = plan >> 16;
 
-		if (!action)
-			action = quick_choose(q, token);
+		if (__builtin_expect(kind == QUICK_RARE, 0)) {
+			action = quick_action(q, token);
+			kind = action ? quick_kind_of(q->language, action) : QUICK_RARE;
+		}
+		if (kind == QUICK_SHIFT) {
+			quick_take(q, action, token);
+			return true;
+		}
+		if (kind == QUICK_RENAME && quick_may_rename(q)) {
+			quick_rename(q, action->reduce.symbol);
+			continue;
+		}
+		if (kind != QUICK_RARE) {
+			if (!quick_reduce(q, action))
+				break;
+			continue;
+		}
 		if (action && action->type == TSParseActionTypeShift) {
 			quick_shift(q, action, token);
 			return true;
@@ -483,8 +573,7 @@ static bool quick_step(struct quick *q)
 		if (action && action->type == TSParseActionTypeAccept && quick_accept(q, token))
 			return false;
 		if (!action || action->type != TSParseActionTypeReduce ||
-		    !(action->reduce.child_count ? quick_reduce(q, action)
-						 : quick_reduce_nothing(q, action)))
+		    !quick_reduce_nothing(q, action))
 			break;
 	}
 	quick_undo_token(q);
@@ -550,6 +639,7 @@ static void quick_init(struct quick *q, TSParser *parser, const TSStringInput *i
 		       uint64_t budget)
 {
 	const uint32_t room = QUICK_DEPTH * 2, room_saved = QUICK_DEPTH;
+	const bool python = parser->language == tree_sitter_python();
 
 	*q = (struct quick){ .parser = parser,
 			     .language = parser->language,
@@ -563,7 +653,8 @@ static void quick_init(struct quick *q, TSParser *parser, const TSStringInput *i
 			     .saved = ts_malloc(room_saved * sizeof(*q->saved)),
 			     .room_saved = room_saved,
 			     .next_mark = UINT32_MAX,
-			     .python = parser->language == tree_sitter_python() };
+			     .question = 1u << PLAN_BITS << python,
+			     .python = python };
 	q->tokens = q->python ? &bj_lexer_python : &bj_lexer_bash;
 	q->words = q->python ? &bj_lexer_python_words : &bj_lexer_bash_words;
 	quick_set_lexer(&parser->lexer.data);

@@ -86,6 +86,8 @@ static const struct {
 	const char *rule;
 } hidden[] = {
 	{ "from os import system as s\ns('x')\n", "py-os-system" },
+	{ "def f():\n    open(f'/etc/{name}')\nname = 'shadow'\n", "py-secret-file" },
+	{ "def f():\n    open('/etc/' + name)\nname = 'shadow'\n", "py-secret-file" },
 	{ "import os as o\no.system('x')\n", "py-os-system" },
 	{ "from os import *\nsystem('x')\n", "py-os-system" },
 	{ "__import__('o' + 's').system('x')\n", "py-os-system" },

@@ -45,6 +45,41 @@ static bool same_trees(const struct bj_tree *a, const struct bj_tree *b)
 	return true;
 }
 
+/* The next node in the order of the text. False: there is none. */
+static bool step(TSTreeCursor *cursor)
+{
+	if (ts_tree_cursor_goto_first_child(cursor))
+		return true;
+	while (!ts_tree_cursor_goto_next_sibling(cursor))
+		if (!ts_tree_cursor_goto_parent(cursor))
+			return false;
+	return true;
+}
+
+/* Whether @tree has the nodes that tree-sitter's own cursor finds, but for punctuation. */
+static bool same_as_cursor(const TSTree *parsed, const struct bj_tree *tree)
+{
+	TSTreeCursor cursor = ts_tree_cursor_new(ts_tree_root_node(parsed));
+	uint32_t n = 0;
+	bool same = true;
+
+	do {
+		const TSNode node = ts_tree_cursor_current_node(&cursor);
+		const TSFieldId field = ts_tree_cursor_current_field_id(&cursor);
+
+		if (!ts_node_is_named(node) && !field && !ts_node_child_count(node) &&
+		    !ts_node_is_missing(node))
+			continue;
+		same = n < tree->n_nodes && tree->nodes[n].kind == ts_node_symbol(node) &&
+		       tree->nodes[n].field == field &&
+		       tree->nodes[n].start == ts_node_start_byte(node) &&
+		       tree->nodes[n].end == ts_node_end_byte(node);
+		n++;
+	} while (same && step(&cursor));
+	ts_tree_cursor_delete(&cursor);
+	return same && n == tree->n_nodes;
+}
+
 /* Whether both parsers agree on @text; *@ret_clean: it has no error. */
 static bool agree(enum bj_language language, const char *text, size_t size, bool *ret_clean)
 {
@@ -69,7 +104,7 @@ static bool agree(enum bj_language language, const char *text, size_t size, bool
 	if (same && read) {
 		assert_true(bj_tree_flatten(read, places, &quick));
 		assert_true(bj_tree_flatten(parsed, places, &plain));
-		same = same_trees(&quick, &plain);
+		same = same_trees(&quick, &plain) && same_as_cursor(parsed, &plain);
 	}
 	bj_tree_memory_end(&memory);
 	free(quick.nodes);

@@ -26,4 +26,5 @@ struct bj_cgroups {
 	/* Leaves that were given back, in a ring, longest first. */
 	struct bj_cgroup *spare[BJ_SPARE_MAX];
 	uint32_t first_spare, n_spare;
+	uint32_t n_held; /* files that leaves hold open, see cgroup.c */
 };

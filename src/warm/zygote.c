@@ -76,6 +76,9 @@ become_zygote(uint32_t image, const char *python, const char *const *modules, bo
 				      (char *)"USER=nobody",
 				      (char *)"LOGNAME=nobody",
 				      (char *)"BELLJAR_OUT=" BJ_JAR_OUT,
+				      /* What is looked up at its first call each slot would look
+				       * up. Scripts do not see it. */
+				      (char *)"LD_BIND_NOW=1",
 				      NULL };
 	char *argv[MAX_MODULES + 7] = { (char *)python,
 					(char *)"-I",

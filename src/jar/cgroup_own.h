@@ -6,7 +6,7 @@
 
 /* What cgroups.c and cgroup.c share, and nobody else knows. */
 
-enum { BJ_OWNER_NAME_SIZE = 48, BJ_SPARE_MAX = 32 };
+enum { BJ_OWNER_NAME_SIZE = 48, BJ_SPARE_MAX = 64 };
 
 struct bj_cgroups {
 	int version;

@@ -331,7 +331,11 @@ def below(pid):
 
 
 def is_slot(pid):
-    status = dict(line.split(":\t", 1) for line in open(f"/proc/{pid}/status"))
+    """A process that is gone is none."""
+    try:
+        status = dict(line.split(":\t", 1) for line in open(f"/proc/{pid}/status"))
+    except (FileNotFoundError, ProcessLookupError):
+        return False
     return len(status["NSpid"].split()) == 3 and status["Name"].strip() == "python3"
 
 

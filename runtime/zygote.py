@@ -33,8 +33,9 @@ def preload(names):
             found += 1
         except Exception:
             pass  # not in this image: scripts that want it say so themselves
-    for name in quiet:
+    for name in (*quiet, "LD_BIND_NOW"):
         del os.environ[name]
+    posix.environ.pop(b"LD_BIND_NOW", None)
     return found
 
 
@@ -77,9 +78,8 @@ def fill_gaps(lib):
 
 
 def fresh_random():
-    """What was seeded in the zygote is the same in all its slots."""
-    if "random" in sys.modules:
-        sys.modules["random"].seed()
+    """What was seeded in the zygote is the same in all its slots. The module random does this by
+    itself after each fork."""
     if "numpy.random" in sys.modules:
         sys.modules["numpy.random"].seed()
 

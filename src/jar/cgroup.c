@@ -13,11 +13,18 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 /* What may be charged to a leaf whose processes are dead, and does not shut it out from being used
  * again: objects that the kernel frees later, and what each CPU holds in advance. */
 #define RESIDUE_MAX (UINT64_C(1) << 20)
+
+/* What is counted in a leaf. */
+enum counter { POPULATION, REFUSED_FORKS, MEMORY, OOM_KILLS, PEAK, FAILS, CPU, COUNTERS };
+
+/* Of the descriptors: what one leaf holds at most, and the part that all of them may have. */
+enum { HELD_MAX = COUNTERS + BJ_HIER_COUNT, HELD_PART = 16 };
 
 struct bj_cgroup {
 	struct bj_cgroups *groups;
@@ -28,8 +35,66 @@ struct bj_cgroup {
 	int dir[BJ_HIER_COUNT];
 	int tasks[BJ_HIER_COUNT]; /* v1: opened by us, written by the process that joins */
 	int oom_fd;
-	int pids_fd; /* pids.events, kept open because it is read often */
+	int held[COUNTERS]; /* files of counters that are open; -1: opened when asked for */
+	uint32_t n_held;    /* of these, and of tasks, that stay open when somebody has joined */
 };
+
+static const struct {
+	enum bj_hier hier;
+	const char *name, *key;
+	bool settable;
+} FILES[][COUNTERS] = {
+	{
+		[POPULATION] = { BJ_HIER_PIDS, "pids.current", "", false },
+		[REFUSED_FORKS] = { BJ_HIER_PIDS, "pids.events", "max", false },
+		[MEMORY] = { BJ_HIER_MEMORY, "memory.usage_in_bytes", "", false },
+		[OOM_KILLS] = { BJ_HIER_MEMORY, "memory.oom_control", "oom_kill", false },
+		[PEAK] = { BJ_HIER_MEMORY, "memory.max_usage_in_bytes", "", true },
+		[FAILS] = { BJ_HIER_MEMORY, "memory.failcnt", "", true },
+		[CPU] = { BJ_HIER_CPUACCT, "cpuacct.usage", "", true },
+	},
+	{
+		[POPULATION] = { BJ_HIER_UNIFIED, "pids.current", "", false },
+		[REFUSED_FORKS] = { BJ_HIER_UNIFIED, "pids.events", "max", false },
+		[MEMORY] = { BJ_HIER_UNIFIED, "memory.current", "", false },
+		[OOM_KILLS] = { BJ_HIER_UNIFIED, "memory.events", "oom_kill", false },
+		[PEAK] = { BJ_HIER_UNIFIED, "memory.peak", "", false },
+		[FAILS] = { BJ_HIER_MEMORY, "", "", false }, /* there is none */
+		[CPU] = { BJ_HIER_UNIFIED, "cpu.stat", "usage_usec", false },
+	},
+};
+
+static int dir_of(const struct bj_cgroup *cg, enum counter c)
+{
+	const enum bj_hier h = FILES[cg->groups->version == 2][c].hier;
+
+	/* Where both are mounted together there is one directory. */
+	return cg->dir[h == BJ_HIER_CPUACCT && cg->dir[h] < 0 ? BJ_HIER_CPU : h];
+}
+
+static int open_counter(const struct bj_cgroup *cg, enum counter c)
+{
+	const bool v2 = cg->groups->version == 2;
+
+	return openat(dir_of(cg, c), FILES[v2][c].name,
+		      (FILES[v2][c].settable ? O_RDWR : O_RDONLY) | O_CLOEXEC);
+}
+
+static uint64_t count(const struct bj_cgroup *cg, enum counter c)
+{
+	const bool v2 = cg->groups->version == 2;
+
+	return cg->held[c] >= 0
+		       ? bj_cgfile_number_of(cg->held[c], FILES[v2][c].key)
+		       : bj_cgfile_read_number(dir_of(cg, c), FILES[v2][c].name, FILES[v2][c].key);
+}
+
+static bool set_back(const struct bj_cgroup *cg, enum counter c)
+{
+	AUTO_FD int own = cg->held[c] < 0 ? open_counter(cg, c) : -1;
+
+	return pwrite(own < 0 ? cg->held[c] : own, "0", 1, 0) == 1;
+}
 
 /* v1: sockets may hold this part of the memory limit, beside it. */
 enum { SOCKET_PART = 8 };
@@ -176,32 +241,50 @@ static void drain_oom(const struct bj_cgroup *cg)
 		(void)!read(cg->oom_fd, &times, sizeof(times));
 }
 
-static int acct_dir(const struct bj_cgroup *cg)
-{
-	return cg->dir[cg->dir[BJ_HIER_CPUACCT] >= 0 ? BJ_HIER_CPUACCT : BJ_HIER_CPU];
-}
-
 static bool zero_counters(const struct bj_cgroup *cg)
 {
-	const int memory = cg->dir[BJ_HIER_MEMORY];
-
 	drain_oom(cg);
-	return bj_cgfile_write(acct_dir(cg), "cpuacct.usage", "0", NULL) == 0 &&
-	       bj_cgfile_write(memory, "memory.max_usage_in_bytes", "0", NULL) == 0 &&
-	       bj_cgfile_write(memory, "memory.failcnt", "0", NULL) == 0;
+	return set_back(cg, CPU) && set_back(cg, PEAK) && set_back(cg, FAILS);
+}
+
+/* To open a file of a cgroup takes the kernel longer than to read it: a leaf that is used again has
+ * all of them open, as long as leaves have no more than a sixteenth of our descriptors. Jars that
+ * wait have more than that to spare. */
+static void hold_files(struct bj_cgroup *cg)
+{
+	struct rlimit limit = { 0 };
+
+	if (cg->n_held > 0 || getrlimit(RLIMIT_NOFILE, &limit) < 0 ||
+	    cg->groups->n_held + HELD_MAX > limit.rlim_cur / HELD_PART)
+		return;
+	for (int c = 0; c < COUNTERS; c++)
+		if (cg->held[c] < 0)
+			cg->held[c] = open_counter(cg, (enum counter)c);
+	cg->n_held = HELD_MAX;
+	cg->groups->n_held += cg->n_held;
+}
+
+/* A tenth of what it may have in one period of a tenth of a second. */
+static uint64_t little_cpu_ns(const struct bj_cgroup *cg)
+{
+	return cg->limits.cpu_milli * UINT64_C(10000);
 }
 
 static bool is_as_new(struct bj_cgroup *cg, const struct bj_cgroup_limits *limits)
 {
-	if (bj_cgroup_population(cg) != 0 || bj_cgroup_memory(cg) > RESIDUE_MAX ||
-	    bj_cgroup_pids_hits(cg) > 0 || bj_cgroup_oom_kills(cg) > 0 || !zero_counters(cg) ||
+	const bool rested = count(cg, CPU) < little_cpu_ns(cg);
+
+	if (count(cg, POPULATION) != 0 || count(cg, MEMORY) > RESIDUE_MAX ||
+	    count(cg, REFUSED_FORKS) > 0 || count(cg, OOM_KILLS) > 0 || !zero_counters(cg) ||
 	    bj_cgroup_change(cg, limits, NULL) < 0)
 		return false;
-	/* Written anew it starts a new period, and whoever was throttled is forgotten. */
-	if (!bj_layer_faulty(BJ_LAYER_CPU) && limit_cpu(cg, limits->cpu_milli, NULL) < 0)
+	/* Written anew it starts a new period, and whoever was throttled is forgotten. Who used
+	 * next to nothing was not. */
+	if (!rested && !bj_layer_faulty(BJ_LAYER_CPU) && limit_cpu(cg, limits->cpu_milli, NULL) < 0)
 		return false;
 	for (int h = 0; h < BJ_HIER_UNIFIED; h++)
-		if (cg->dir[h] >= 0 && open_tasks(cg, (enum bj_hier)h, NULL) < 0)
+		if (cg->dir[h] >= 0 && cg->tasks[h] < 0 &&
+		    open_tasks(cg, (enum bj_hier)h, NULL) < 0)
 			return false;
 	return true;
 }
@@ -230,6 +313,7 @@ bool bj_cgroup_give_back(struct bj_cgroup *cg)
 	    groups->n_spare == BJ_SPARE_MAX || bj_cgroup_population(cg) != 0)
 		return bj_cgroup_free(cg);
 	bj_cgroup_joined(cg);
+	hold_files(cg);
 	groups->spare[(groups->first_spare + groups->n_spare++) % BJ_SPARE_MAX] = cg;
 	return true;
 }
@@ -250,10 +334,12 @@ static int make_leaf(struct bj_cgroups *groups, const char *name,
 	cg->single = groups->single;
 	groups->single = false;
 	cg->limits = capped(cg, *limits);
-	cg->oom_fd = cg->pids_fd = -1;
+	cg->oom_fd = -1;
 	snprintf(cg->name, sizeof(cg->name), "%s", name);
 	for (int h = 0; h < BJ_HIER_COUNT; h++)
 		cg->dir[h] = cg->tasks[h] = -1;
+	for (int c = 0; c < COUNTERS; c++)
+		cg->held[c] = -1;
 	for (int h = 0; r == 0 && h < BJ_HIER_COUNT; h++)
 		if (groups->room[h] >= 0)
 			r = open_leaf(cg, (enum bj_hier)h, err);
@@ -264,8 +350,7 @@ static int make_leaf(struct bj_cgroups *groups, const char *name,
 		return r;
 	}
 	watch_oom(cg);
-	cg->pids_fd = openat(cg->dir[groups->version == 2 ? BJ_HIER_UNIFIED : BJ_HIER_PIDS],
-			     "pids.events", O_RDONLY | O_CLOEXEC);
+	cg->held[REFUSED_FORKS] = open_counter(cg, REFUSED_FORKS); /* it is read often */
 	*ret = cg;
 	return 0;
 }
@@ -291,8 +376,10 @@ bool bj_cgroup_free(struct bj_cgroup *cg)
 
 	if (cg->oom_fd >= 0)
 		close(cg->oom_fd);
-	if (cg->pids_fd >= 0)
-		close(cg->pids_fd);
+	for (int c = 0; c < COUNTERS; c++)
+		if (cg->held[c] >= 0)
+			close(cg->held[c]);
+	cg->groups->n_held -= cg->n_held;
 	for (int h = 0; h < BJ_HIER_COUNT; h++) {
 		if (cg->tasks[h] >= 0)
 			close(cg->tasks[h]);
@@ -324,7 +411,7 @@ int bj_cgroup_join(const struct bj_cgroup *cg, struct bj_err *err)
 
 void bj_cgroup_joined(struct bj_cgroup *cg)
 {
-	for (int h = 0; h < BJ_HIER_COUNT; h++) {
+	for (int h = 0; cg->n_held == 0 && h < BJ_HIER_COUNT; h++) {
 		if (cg->tasks[h] >= 0)
 			close(cg->tasks[h]);
 		cg->tasks[h] = -1;
@@ -333,9 +420,7 @@ void bj_cgroup_joined(struct bj_cgroup *cg)
 
 uint64_t bj_cgroup_population(const struct bj_cgroup *cg)
 {
-	return bj_cgfile_read_number(
-		cg->dir[cg->groups->version == 2 ? BJ_HIER_UNIFIED : BJ_HIER_PIDS], "pids.current",
-		"");
+	return count(cg, POPULATION);
 }
 
 const int *bj_cgroup_tasks(const struct bj_cgroup *cg)
@@ -350,28 +435,18 @@ int bj_cgroup_oom_fd(const struct bj_cgroup *cg)
 
 uint64_t bj_cgroup_pids_hits(const struct bj_cgroup *cg)
 {
-	char text[64];
-	const ssize_t n = cg->pids_fd < 0 ? -1 : pread(cg->pids_fd, text, sizeof(text) - 1, 0);
-
-	if (n <= 4 || memcmp(text, "max ", 4) != 0)
-		return 0;
-	text[n] = '\0';
-	return strtoull(text + 4, NULL, 10);
+	return count(cg, REFUSED_FORKS);
 }
 
 uint64_t bj_cgroup_oom_kills(const struct bj_cgroup *cg)
 {
-	if (cg->groups->version == 2)
-		return bj_cgfile_read_number(cg->dir[BJ_HIER_UNIFIED], "memory.events", "oom_kill");
-	return bj_cgfile_read_number(cg->dir[BJ_HIER_MEMORY], "memory.oom_control", "oom_kill");
+	return count(cg, OOM_KILLS);
 }
 
 bool bj_cgroup_is_out_of_memory(const struct bj_cgroup *cg)
 {
-	const int dir = cg->dir[BJ_HIER_MEMORY];
-
 	/* The kernel tells before it kills. */
-	return bj_cgroup_oom_kills(cg) > 0 || bj_cgfile_read_number(dir, "memory.failcnt", "") > 0;
+	return count(cg, OOM_KILLS) > 0 || count(cg, FAILS) > 0;
 }
 
 void bj_cgroup_kill(struct bj_cgroup *cg)
@@ -390,30 +465,15 @@ void bj_cgroup_kill(struct bj_cgroup *cg)
 
 uint64_t bj_cgroup_memory(const struct bj_cgroup *cg)
 {
-	if (cg->groups->version == 2)
-		return bj_cgfile_read_number(cg->dir[BJ_HIER_UNIFIED], "memory.current", "");
-	return bj_cgfile_read_number(cg->dir[BJ_HIER_MEMORY], "memory.usage_in_bytes", "");
+	return count(cg, MEMORY);
 }
 
 void bj_cgroup_read_stats(const struct bj_cgroup *cg, struct bj_cgroup_stats *ret)
 {
-	const int u = cg->dir[BJ_HIER_UNIFIED];
-
-	if (cg->groups->version == 2) {
-		*ret = (struct bj_cgroup_stats){
-			.cpu_ns = bj_cgfile_read_number(u, "cpu.stat", "usage_usec") * 1000,
-			.peak_memory = bj_cgfile_read_number(u, "memory.peak", ""),
-			.oom_kills = bj_cgroup_oom_kills(cg),
-			.pids_hits = bj_cgroup_pids_hits(cg),
-		};
-		return;
-	}
-
 	*ret = (struct bj_cgroup_stats){
-		.cpu_ns = bj_cgfile_read_number(acct_dir(cg), "cpuacct.usage", ""),
-		.peak_memory = bj_cgfile_read_number(cg->dir[BJ_HIER_MEMORY],
-						     "memory.max_usage_in_bytes", ""),
-		.oom_kills = bj_cgroup_oom_kills(cg),
-		.pids_hits = bj_cgroup_pids_hits(cg),
+		.cpu_ns = count(cg, CPU) * (cg->groups->version == 2 ? 1000 : 1),
+		.peak_memory = count(cg, PEAK),
+		.oom_kills = count(cg, OOM_KILLS),
+		.pids_hits = count(cg, REFUSED_FORKS),
 	};
 }

@@ -42,15 +42,11 @@ bool bj_cgfile_read(int dir_fd, const char *file, char *text, size_t size)
 	return n > 0;
 }
 
-/* The number after @key in a flat file such as memory.events, or the whole file's number when
- * @key is "". 0 when it is not there. */
-uint64_t bj_cgfile_read_number(int dir_fd, const char *file, const char *key)
+/* The number after @key in the lines of @text, or the first number when @key is "". */
+static uint64_t find_number(const char *text, const char *key)
 {
-	char text[4096];
 	const size_t len = strlen(key);
 
-	if (dir_fd == -1 || !bj_cgfile_read(dir_fd, file, text, sizeof(text)))
-		return 0;
 	for (const char *p = text; p; p = strchr(p, '\n')) {
 		p += *p == '\n';
 		if (strncmp(p, key, len) == 0 && (len == 0 || p[len] == ' '))
@@ -59,6 +55,22 @@ uint64_t bj_cgfile_read_number(int dir_fd, const char *file, const char *key)
 			break;
 	}
 	return 0;
+}
+
+uint64_t bj_cgfile_number_of(int fd, const char *key)
+{
+	char text[4096];
+	const ssize_t n = pread(fd, text, sizeof(text) - 1, 0);
+
+	text[n > 0 ? n : 0] = '\0';
+	return find_number(text, key);
+}
+
+uint64_t bj_cgfile_read_number(int dir_fd, const char *file, const char *key)
+{
+	AUTO_FD int fd = dir_fd == -1 ? -1 : openat(dir_fd, file, O_RDONLY | O_CLOEXEC);
+
+	return fd < 0 ? 0 : bj_cgfile_number_of(fd, key);
 }
 
 int bj_cgfile_write_quota(int dir_fd, bool v2, uint32_t milli, struct bj_err *err)

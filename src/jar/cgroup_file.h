@@ -15,6 +15,9 @@ bool bj_cgfile_read(int dir_fd, const char *file, char *text, size_t size);
  * @key is "". 0 when it is not there, or @dir_fd is -1. */
 uint64_t bj_cgfile_read_number(int dir_fd, const char *file, const char *key);
 
+/* The same of a file that is open: from its beginning, however often it was read. */
+uint64_t bj_cgfile_number_of(int fd, const char *key);
+
 /* Write the CPU time that a cgroup may have: @milli thousandths of one CPU. */
 int bj_cgfile_write_quota(int dir_fd, bool v2, uint32_t milli, struct bj_err *err);
 

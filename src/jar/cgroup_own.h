@@ -6,7 +6,7 @@
 
 /* What cgroups.c and cgroup.c share, and nobody else knows. */
 
-enum { BJ_OWNER_NAME_SIZE = 48, BJ_SPARE_MAX = 32 };
+enum { BJ_OWNER_NAME_SIZE = 48, BJ_SPARE_MAX = 64 };
 
 struct bj_cgroups {
 	int version;
@@ -26,4 +26,5 @@ struct bj_cgroups {
 	/* Leaves that were given back, in a ring, longest first. */
 	struct bj_cgroup *spare[BJ_SPARE_MAX];
 	uint32_t first_spare, n_spare;
+	uint32_t n_held; /* files that leaves hold open, see cgroup.c */
 };

@@ -327,13 +327,12 @@ int bj_jar_fill_bash(struct bj_jar *jar, const struct bj_jar_ground *ground, int
 	return r;
 }
 
-void bj_jar_fill_warm(struct bj_jar *jar, int pid_fd_take, int report_fd_take, int slot_fd_take)
+void bj_jar_fill_warm(struct bj_jar *jar, int pid_fd_take, int slot_fd_take)
 {
 	jar->phase = BJ_JAR_FILLING;
 	jar->warm = true;
 	jar->reply.warm = 1;
 	jar->watch[BJ_JAR_EV_PID] = pid_fd_take;
-	jar->watch[BJ_JAR_EV_REPORT] = report_fd_take;
 	jar->language = BJ_LANG_PYTHON;
 	jar->watch[BJ_JAR_EV_SLOT] = slot_fd_take;
 	jar->filling = bj_clock_now();

@@ -344,47 +344,85 @@ static void handle_pid(struct bj_jar *jar)
 		sealed(jar);
 }
 
+/* What the sealed process says of itself. */
+static void take_report(struct bj_jar *jar, const struct bj_jar_ground *ground,
+			struct bj_seal_report *report)
+{
+	jar->reply.layers |= report->layers;
+	jar->reply.landlock_abi = report->landlock_abi;
+	if (report->failed || bj_jar_check_required(jar, ground->required, &report->err) < 0)
+		bj_jar_fail(jar, &report->err);
+	else
+		sealed(jar);
+}
+
+static void died_on_its_way(struct bj_jar *jar)
+{
+	struct bj_err err = { 0 };
+
+	if (jar->phase > BJ_JAR_FILLING || jar->sealed || jar->early)
+		return;
+	bj_err_set(&err, BJ_E_SYSTEM, 0, "the script's process died on its way");
+	bj_jar_fail(jar, &err);
+}
+
 /* The sealed process has reported. An end of file means that it executes the interpreter, or that
  * it never came that far. False: there is nothing to hear now. */
 static bool handle_report(struct bj_jar *jar, const struct bj_jar_ground *ground)
 {
 	struct bj_seal_report report;
-	struct bj_err err = { 0 };
 	const int r = bj_fd_read_exact(jar->watch[BJ_JAR_EV_REPORT], &report, sizeof(report));
 
 	if (r == -EAGAIN)
 		return false;
 	if (r < 0) {
 		bj_jar_unwatch(jar, BJ_JAR_EV_REPORT);
-		if (jar->phase <= BJ_JAR_FILLING && !jar->sealed && !jar->early) {
-			bj_err_set(&err, BJ_E_SYSTEM, 0, "the script's process died on its way");
-			bj_jar_fail(jar, &err);
-		}
-		return true;
+		died_on_its_way(jar);
+	} else {
+		take_report(jar, ground, &report); /* an exec may still fail and say so */
 	}
-	if (is_of_zygote(jar) && report.nonce != jar->nonce) {
-		found_wrong(jar);
-		return true;
-	}
-	jar->reply.layers |= report.layers;
-	jar->reply.landlock_abi = report.landlock_abi;
-	/* An exec may still fail and say so. A slot executes nothing. */
-	if (is_of_zygote(jar))
-		bj_jar_unwatch(jar, BJ_JAR_EV_REPORT);
-	if (report.failed || bj_jar_check_required(jar, ground->required, &report.err) < 0)
-		bj_jar_fail(jar, &report.err);
-	else
-		sealed(jar);
 	return true;
 }
 
-/* A waiting interpreter speaks: a Python hands over what hears its last call, a Bash is ready. */
+/* A slot reports, in one message with what hears its last call where the kernel has that. It has
+ * nothing else to say: then its end is on the way. */
+static void handle_python(struct bj_jar *jar, const struct bj_jar_ground *ground)
+{
+	struct bj_seal_report report;
+	size_t n_fds = 0;
+	int fd = -1;
+	const ssize_t n = bj_fd_recv(jar->watch[BJ_JAR_EV_SLOT], &report, sizeof(report), &fd, 1,
+				     &n_fds, MSG_DONTWAIT);
+
+	if (n == -EAGAIN)
+		return;
+	if (n_fds == 1 && jar->watch[BJ_JAR_EV_LAST] < 0)
+		jar->watch[BJ_JAR_EV_LAST] = bj_take_fd(&fd);
+	close_fd(&fd);
+	if (n <= 0 || jar->sealed || jar->early) {
+		bj_jar_unwatch(jar, BJ_JAR_EV_SLOT);
+		died_on_its_way(jar);
+	} else if (n != sizeof(report) || report.nonce != jar->nonce) {
+		found_wrong(jar);
+	} else {
+		take_report(jar, ground, &report);
+	}
+}
+
+/* An interpreter speaks: a Python that is started hands over what hears its last call, a Bash that
+ * waits does so, too, and is ready. */
 static void handle_slot(struct bj_jar *jar, const struct bj_jar_ground *ground)
 {
 	struct bj_err err = { 0 };
 	size_t n_fds = 0;
 	char word = 0;
 	int fd = -1;
+
+	if (is_of_zygote(jar)) {
+		handle_python(jar, ground);
+		return;
+	}
+
 	const ssize_t n =
 		bj_fd_recv(jar->watch[BJ_JAR_EV_SLOT], &word, 1, &fd, 1, &n_fds, MSG_DONTWAIT);
 
@@ -407,38 +445,6 @@ static void handle_slot(struct bj_jar *jar, const struct bj_jar_ground *ground)
 		/* It is dead, and its end is on the way; or this kernel has no such listener. */
 		bj_jar_unwatch(jar, BJ_JAR_EV_SLOT);
 	}
-}
-
-/* What the run uses now, for whoever watches it. */
-static void send_sample(struct bj_jar *jar)
-{
-	struct bj_wire_reply sample = { .magic = BJ_WIRE_MAGIC, .kind = BJ_REPLY_SAMPLE };
-	struct bj_cgroup_stats stats;
-
-	if (!jar->cgroup || !jar->started || jar->samples == BJ_WIRE_SAMPLES_MAX)
-		return;
-	jar->samples++;
-	bj_cgroup_read_stats(jar->cgroup, &stats);
-	sample.duration_ns = bj_clock_now() - jar->started;
-	sample.cpu_ns = stats.cpu_ns;
-	sample.peak_memory = bj_cgroup_memory(jar->cgroup);
-	bj_fd_send(jar->watch[BJ_JAR_EV_REPLY], &sample, sizeof(sample), NULL, 0);
-}
-
-static void handle_wish(struct bj_jar *jar)
-{
-	char wish = 0;
-	const ssize_t n = recv(jar->watch[BJ_JAR_EV_REPLY], &wish, 1, MSG_DONTWAIT);
-
-	if (n < 0 && (errno == EAGAIN || errno == EINTR))
-		return;
-	if (n > 0 && wish == BJ_WISH_SAMPLE) {
-		send_sample(jar);
-		return;
-	}
-	bj_jar_kill(jar, wish == BJ_WISH_OUTPUT ? BJ_CAUSE_OUTPUT : BJ_CAUSE_CANCELLED);
-	if (n <= 0)
-		bj_jar_unwatch(jar, BJ_JAR_EV_REPLY); /* nobody is left to tell */
 }
 
 static uint64_t to_ns(struct timeval tv)
@@ -491,8 +497,10 @@ static void handle_main(struct bj_jar *jar, const struct bj_jar_ground *ground)
 
 	if (!reap(jar->main_pid, &status, &usage))
 		return;
-	/* A process that could not execute its interpreter said so before it ended. A zygote that
-	 * hangs may hold the pipe open. */
+	/* A process that could not go on said so before it ended. A zygote that hangs may hold its
+	 * end open. */
+	if (is_of_zygote(jar) && jar->watch[BJ_JAR_EV_SLOT] >= 0)
+		handle_python(jar, ground);
 	while (jar->watch[BJ_JAR_EV_REPORT] >= 0 && handle_report(jar, ground))
 		;
 	bj_jar_unwatch(jar, BJ_JAR_EV_MAIN);
@@ -568,7 +576,7 @@ void bj_jar_handle(struct bj_jar *jar, const struct bj_jar_ground *ground, enum 
 {
 	switch (event) {
 	case BJ_JAR_EV_REPLY:
-		handle_wish(jar);
+		bj_jar_handle_wish(jar);
 		break;
 	case BJ_JAR_EV_SYNC:
 		handle_sync(jar);

@@ -159,10 +159,11 @@ int bj_jar_fill_cold(struct bj_jar *jar, const struct bj_jar_ground *ground, str
 int bj_jar_fill_bash(struct bj_jar *jar, const struct bj_jar_ground *ground, int library_fd,
 		     int spec_fd, struct bj_err *err);
 
-/* EMPTY: whoever starts the interpreter tells its pid on @pid_fd, its report on @report_fd, and
- * listens on the other end of @slot_fd. All are taken. A pid that is not in the jar, or a report
- * without jar->nonce, makes the jar fail with jar->wrong. */
-void bj_jar_fill_warm(struct bj_jar *jar, int pid_fd_take, int report_fd_take, int slot_fd_take);
+/* EMPTY: whoever starts the interpreter tells its pid on @pid_fd; the interpreter reports on the
+ * other end of @slot_fd, in one message with what hears its last call, and listens there. Both are
+ * taken. A pid that is not in the jar, or a report without jar->nonce, makes the jar fail with
+ * jar->wrong. */
+void bj_jar_fill_warm(struct bj_jar *jar, int pid_fd_take, int slot_fd_take);
 
 /* Whether @pid is a child of ours beside init in the jar's pid namespace: its end will be taken for
  * that of the script. */
@@ -175,8 +176,9 @@ int bj_jar_go(struct bj_jar *jar, struct bj_err *err);
 void bj_jar_handle(struct bj_jar *jar, const struct bj_jar_ground *ground, enum bj_jar_event event);
 
 /* Parts of the former, for the files of this module: stop to watch a descriptor and close it; what
- * the script's process says in its last call, or before it makes a socket. */
+ * the front wants; what the script's process says in its last call, or before it makes a socket. */
 void bj_jar_unwatch(struct bj_jar *jar, enum bj_jar_event event);
+void bj_jar_handle_wish(struct bj_jar *jar);
 void bj_jar_handle_last(struct bj_jar *jar, const struct bj_jar_ground *ground);
 
 /* All processes are gone; the reply is complete. */

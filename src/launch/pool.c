@@ -353,7 +353,7 @@ static int fill_python(struct launcher *l, struct bj_jar *jar, uint32_t pool, st
 				      &slot, err);
 
 	if (r == 0)
-		bj_jar_fill_warm(jar, slot.pid_fd, slot.report_fd, slot.slot_fd);
+		bj_jar_fill_warm(jar, slot.pid_fd, slot.slot_fd);
 	return r;
 }
 

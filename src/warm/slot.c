@@ -50,12 +50,13 @@ int bj_slot_count(int kind);
 void bj_slot_exit(int code);
 const char *bj_slot_text(int kind, int i);
 
-enum { FD_SLOT = 3, FD_REPORT = 4, FD_FIRST_UNUSED = 5 };
+enum { FD_SLOT = 3, FD_FIRST_UNUSED = 4 };
 
 static struct {
 	struct bj_seal_limits limits;
-	int slot_fd, report_fd;
-	bool begun; /* the zygote has loaded its part of the filter */
+	int slot_fd;
+	int last_fd; /* hears the last call; -1: none */
+	bool begun;  /* the zygote has loaded its part of the filter */
 	bool hurry;
 	uint32_t sick;
 	struct bj_seal_report report;
@@ -98,8 +99,19 @@ static int join(const struct bj_spawn *msg, const int *fds, struct bj_err *err)
 	return 0;
 }
 
-/* In the helper, which stands in the zygote's own memory. Returns true in the new process only; the
- * helper tells its pid and ends. The last fork is glibc's, so that its handlers run. */
+/* Say what holds, with what hears the last call. */
+static int send_report(int sock, const struct bj_seal_report *report)
+{
+	const int r = bj_fd_send(sock, report, sizeof(*report), &slot.last_fd, slot.last_fd >= 0);
+
+	if (slot.last_fd >= 0)
+		close(slot.last_fd);
+	slot.last_fd = -1;
+	return r;
+}
+
+/* In the helper. Returns true in the new process only; the helper tells its pid and ends. The last
+ * fork is glibc's, so that its handlers run. */
 __attribute__((noinline)) static bool fork_into(const struct bj_spawn *msg, const int *fds,
 						int pid_fd)
 {
@@ -115,7 +127,6 @@ __attribute__((noinline)) static bool fork_into(const struct bj_spawn *msg, cons
 			slot.sick = msg->sick;
 			slot.report.nonce = msg->nonce + bj_is_sick(msg->sick, BJ_SICK_NONCE);
 			slot.slot_fd = fds[BJ_SPAWN_SLOT];
-			slot.report_fd = fds[BJ_SPAWN_REPORT];
 			return true;
 		}
 		if (pid > 0 && write(pid_fd, &pid, sizeof(pid)) == sizeof(pid))
@@ -123,7 +134,7 @@ __attribute__((noinline)) static bool fork_into(const struct bj_spawn *msg, cons
 		bj_err_set(&report.err, BJ_E_SYSTEM, errno, "cannot fork into the jar");
 	}
 	report.nonce = msg->nonce;
-	bj_fd_write_all(fds[BJ_SPAWN_REPORT], &report, sizeof(report));
+	send_report(fds[BJ_SPAWN_SLOT], &report);
 	_exit(1);
 }
 
@@ -233,6 +244,7 @@ EXPORT int bj_slot_serve(void)
 	int r;
 
 	find_python();
+	slot.last_fd = -1;
 	slot.begun = bj_seal_begin();
 	if (send(BJ_ZYGOTE_SOCKET, "r", 1, MSG_NOSIGNAL) != 1)
 		return -1;
@@ -243,16 +255,15 @@ EXPORT int bj_slot_serve(void)
 
 /* --- in the slot ------------------------------------------------------------------------------ */
 
-/* The slot's own socket at 3, the report at 4, nothing else but streams that lead nowhere. */
+/* The slot's own socket at 3, nothing else but streams that lead nowhere. */
 static int place_fds(struct bj_err *err)
 {
 	const int sock = fcntl(slot.slot_fd, F_DUPFD_CLOEXEC, 64);
-	const int report = fcntl(slot.report_fd, F_DUPFD_CLOEXEC, 64);
 	const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
 	for (int fd = 0; null >= 0 && fd < 3; fd++)
 		dup2(null, fd);
-	if (dup3(sock, FD_SLOT, O_CLOEXEC) < 0 || dup3(report, FD_REPORT, O_CLOEXEC) < 0)
+	if (dup3(sock, FD_SLOT, O_CLOEXEC) < 0)
 		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot place a descriptor");
 	if (!bj_layer_faulty(BJ_LAYER_CLOSED_FDS) && close_range(FD_FIRST_UNUSED, ~0u, 0) < 0)
 		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot close descriptors");
@@ -281,10 +292,10 @@ EXPORT int bj_slot_seal(void)
 
 	if (r < 0) {
 		report->failed = 1;
-		bj_fd_write_all(slot.report_fd, report, sizeof(*report));
+		send_report(slot.slot_fd, report);
 		return -1;
 	}
-	(void)!bj_farewell_offer(FD_SLOT, true);
+	slot.last_fd = bj_farewell_listen(true); /* it ends well without, too */
 	r = bj_seal_self(&slot.limits, -1, slot.begun, report);
 	/* The change of uid hid our own /proc/self from us; an exec would have shown it again. */
 	if (r == 0 && prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) < 0) {
@@ -292,7 +303,7 @@ EXPORT int bj_slot_seal(void)
 		report->failed = 1;
 	}
 	if (r < 0)
-		bj_fd_write_all(FD_REPORT, report, sizeof(*report));
+		send_report(FD_SLOT, report);
 	return r < 0 ? -1 : 0;
 }
 
@@ -307,10 +318,7 @@ EXPORT int bj_slot_ready(void)
 	if (bj_is_sick(slot.sick, BJ_SICK_DIES))
 		_exit(1);
 
-	const int r = bj_fd_write_all(FD_REPORT, &slot.report, sizeof(slot.report));
-
-	close(FD_REPORT);
-	return r;
+	return send_report(FD_SLOT, &slot.report);
 }
 
 /* Keep only what the zygote's own environment does not have already. */

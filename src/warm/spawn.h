@@ -48,10 +48,10 @@ static inline bool bj_is_sick(uint32_t sick, enum bj_sick how)
 
 /* Descriptors of a request, in this order; then the birth cgroup, then the task files. */
 enum bj_spawn_fd {
-	BJ_SPAWN_INIT,   /* pidfd of the jar's init */
-	BJ_SPAWN_PID,    /* the pid is written here */
-	BJ_SPAWN_REPORT, /* and here what holds, once the process waits */
-	BJ_SPAWN_SLOT,   /* the script comes from here */
+	BJ_SPAWN_INIT, /* pidfd of the jar's init */
+	BJ_SPAWN_PID,  /* the pid is written here */
+	BJ_SPAWN_SLOT, /* and here what holds, with what hears the last call, once the process
+			* waits; the script comes from here */
 	BJ_SPAWN_FIXED,
 	BJ_SPAWN_MAX = BJ_SPAWN_FIXED + 1 + BJ_SPAWN_MAX_TASKS,
 };

@@ -70,13 +70,12 @@ __attribute__((noreturn)) static void
 become_zygote(uint32_t image, const char *python, const char *const *modules, bool needed, int sock)
 {
 	static char *const envp[] = { (char *)"PATH=/usr/local/bin:/usr/bin:/bin",
-				      (char *)"HOME=" BJ_JAR_WORK,
-				      (char *)"TMPDIR=/tmp",
-				      (char *)"LANG=C.UTF-8",
-				      (char *)"USER=nobody",
-				      (char *)"LOGNAME=nobody",
-				      (char *)"BELLJAR_OUT=" BJ_JAR_OUT,
-				      NULL };
+				      (char *)"HOME=" BJ_JAR_WORK, (char *)"TMPDIR=/tmp",
+				      (char *)"LANG=C.UTF-8", (char *)"USER=nobody",
+				      (char *)"LOGNAME=nobody", (char *)"BELLJAR_OUT=" BJ_JAR_OUT,
+				      /* What is looked up at its first call each slot would look
+				       * up. Scripts do not see it. */
+				      (char *)"LD_BIND_NOW=1", NULL };
 	char *argv[MAX_MODULES + 7] = { (char *)python,
 					(char *)"-I",
 					(char *)"-c",
@@ -136,16 +135,12 @@ void bj_zygote_stop(struct bj_zygote *z)
 }
 
 /* The launcher waits for no zygote; what is said fits into a pipe. */
-static int make_ends(int *pid, int *report, int *sock)
+static int make_ends(int *pid, int *sock)
 {
 	if (pipe2(pid, O_CLOEXEC | O_NONBLOCK) < 0)
 		return -1;
-	if (pipe2(report, O_CLOEXEC | O_NONBLOCK) == 0) {
-		if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sock) == 0)
-			return 0;
-		close(report[0]);
-		close(report[1]);
-	}
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sock) == 0)
+		return 0;
 	close(pid[0]);
 	close(pid[1]);
 	return -1;
@@ -174,27 +169,23 @@ int bj_zygote_spawn(struct bj_zygote *z, int init_pidfd, const struct bj_cgroup 
 		    const struct bj_spawn *ask, struct bj_zygote_slot *ret, struct bj_err *err)
 {
 	struct bj_spawn msg = *ask;
-	int pid[2], report[2], sock[2];
+	int pid[2], sock[2];
 
-	if (make_ends(pid, report, sock) < 0)
+	if (make_ends(pid, sock) < 0)
 		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot make pipes for a slot");
 
-	int fds[BJ_SPAWN_MAX] = { init_pidfd, pid[1], report[1], sock[1] };
+	int fds[BJ_SPAWN_MAX] = { init_pidfd, pid[1], sock[1] };
 	const size_t n = list_fds(cgroup, &msg, fds);
 	const int r = bj_fd_send(z->sock, &msg, sizeof(msg), fds, n);
 
 	close(pid[1]);
-	close(report[1]);
 	close(sock[1]);
 	if (r < 0) {
 		close(pid[0]);
-		close(report[0]);
 		close(sock[0]);
 		return bj_err_set(err, BJ_E_SYSTEM, -r, "the zygote does not listen");
 	}
 	z->spawned++;
-	*ret = (struct bj_zygote_slot){ .pid_fd = pid[0],
-					.report_fd = report[0],
-					.slot_fd = sock[0] };
+	*ret = (struct bj_zygote_slot){ .pid_fd = pid[0], .slot_fd = sock[0] };
 	return 0;
 }

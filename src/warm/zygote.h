@@ -21,9 +21,9 @@ struct bj_zygote {
 int bj_zygote_start(struct bj_zygote *z, uint32_t image, const char *python,
 		    const char *const *modules, bool needed, struct bj_err *err);
 
-/* What came of a request: three descriptors for bj_jar_fill_warm(). */
+/* What came of a request: two descriptors for bj_jar_fill_warm(). */
 struct bj_zygote_slot {
-	int pid_fd, report_fd, slot_fd;
+	int pid_fd, slot_fd;
 };
 
 /* Ask for a process in the jar of @init_pidfd and @cgroup (NULL: none), as @ask says; which of

@@ -23,7 +23,7 @@ SAME = {
     "hello": "print('hello')",
     "argv": "import sys\nprint(sys.argv, sys.path[0], sys.flags.isolated)",
     "main": "import sys\nm = sys.modules['__main__']\nprint(__name__, __file__, m.__dict__ is globals(), __doc__)",
-    "environment": "import os\nprint(sorted(os.environ.items()))",
+    "environment": "import os, posix\nprint(sorted(os.environ.items()), [n for n in posix.environ if n[:3] == b'LD_'])",
     "process": "import os\nprint(os.getpid(), os.getuid(), os.getcwd(), os.getsid(0) == os.getpid())",
     "descriptors": "import os\nprint(sorted(os.listdir('/proc/self/fd')))",
     "status": "for line in open('/proc/self/status'):\n    if line.split(':')[0] in "
@@ -331,7 +331,11 @@ def below(pid):
 
 
 def is_slot(pid):
-    status = dict(line.split(":\t", 1) for line in open(f"/proc/{pid}/status"))
+    """A process that is gone is none."""
+    try:
+        status = dict(line.split(":\t", 1) for line in open(f"/proc/{pid}/status"))
+    except (FileNotFoundError, ProcessLookupError):
+        return False
     return len(status["NSpid"].split()) == 3 and status["Name"].strip() == "python3"
 
 

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -135,6 +136,75 @@ static void test_counters_start_at_zero(void **state)
 	live_in(cg, 4096, false);
 	assert_true(bj_cgroup_free(cg));
 	bj_cgroups_free(groups);
+}
+
+/* With each use after the first its files are open already: they tell of this use, not of the
+ * first. */
+static void test_each_use_is_counted_anew(void **state)
+{
+	struct bj_cgroups *groups = make_groups();
+	struct bj_cgroup_stats stats;
+	ino_t id = 0;
+
+	(void)state;
+	for (size_t use = 1; use <= 4; use++) {
+		const size_t bytes = (use % 2 ? 80 : 20) << 20;
+		struct bj_cgroup *cg = make_leaf(groups, "jar", &WIDE);
+
+		assert_true(id == 0 || leaf_id(cg) == id);
+		id = leaf_id(cg);
+		bj_cgroup_read_stats(cg, &stats);
+		assert_true(stats.peak_memory <= 1 << 20);
+		assert_true(stats.cpu_ns < 10000000);
+
+		const pid_t pid = live_in(cg, bytes, true);
+
+		assert_int_equal(bj_cgroup_population(cg), 1);
+		assert_true(bj_cgroup_memory(cg) > bytes);
+		kill(pid, SIGKILL);
+		waitpid(pid, NULL, 0);
+		bj_cgroup_read_stats(cg, &stats);
+		assert_true(stats.peak_memory > bytes && stats.peak_memory < bytes + (20 << 20));
+		assert_true(stats.cpu_ns > 20000000);
+		assert_true(bj_cgroup_give_back(cg));
+	}
+	bj_cgroups_free(groups);
+}
+
+static size_t count_open(void)
+{
+	size_t n = 0;
+
+	for (int fd = 0; fd < 256; fd++)
+		n += fcntl(fd, F_GETFD) >= 0;
+	return n;
+}
+
+/* Leaves hold files only where there are descriptors to spare. */
+static void test_files_are_not_held_when_few_may_be_open(void **state)
+{
+	struct rlimit before, few;
+	size_t held[2];
+
+	(void)state;
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+	for (size_t i = 0; i < 2; i++) {
+		struct bj_cgroups *groups = make_groups();
+		struct bj_cgroup *cg = make_leaf(groups, "jar", &WIDE);
+		const size_t at_first = count_open();
+
+		few = (struct rlimit){ .rlim_cur = i ? 128 : 1024, .rlim_max = before.rlim_max };
+		assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+		bj_cgroup_joined(cg);
+		assert_true(bj_cgroup_give_back(cg));
+		cg = make_leaf(groups, "jar", &WIDE);
+		held[i] = count_open() - at_first;
+		assert_true(bj_cgroup_free(cg));
+		assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+		bj_cgroups_free(groups);
+	}
+	assert_true(held[0] > 0);
+	assert_int_equal(held[1], 0);
 }
 
 /* Whether a child in the leaf can have @bytes. */
@@ -268,6 +338,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_counters_start_at_zero),
+		cmocka_unit_test(test_each_use_is_counted_anew),
+		cmocka_unit_test(test_files_are_not_held_when_few_may_be_open),
 		cmocka_unit_test(test_limits_are_the_new_ones),
 		cmocka_unit_test(test_what_was_killed_is_removed),
 		cmocka_unit_test(test_what_is_in_use_is_not_kept),

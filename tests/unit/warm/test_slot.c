@@ -86,7 +86,7 @@ static int serve(void)
 
 /* One request and where its answers arrive. */
 struct asked {
-	int pid[2], report[2], slot[2], null;
+	int pid[2], slot[2], null;
 };
 
 static struct asked ask(int sock, const struct bj_spawn *msg, size_t size, int init, int task,
@@ -95,15 +95,13 @@ static struct asked ask(int sock, const struct bj_spawn *msg, size_t size, int i
 	struct asked a = { .null = open("/dev/null", O_RDONLY | O_CLOEXEC) };
 
 	assert_int_equal(pipe2(a.pid, O_CLOEXEC), 0);
-	assert_int_equal(pipe2(a.report, O_CLOEXEC), 0);
 	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, a.slot), 0);
 
-	const int fds[BJ_SPAWN_MAX] = { init >= 0 ? init : a.null, a.pid[1], a.report[1], a.slot[1],
+	const int fds[BJ_SPAWN_MAX] = { init >= 0 ? init : a.null, a.pid[1], a.slot[1],
 					task >= 0 ? task : a.null };
 
 	assert_int_equal(bj_fd_send(sock, msg, size, fds, n_fds), 0);
 	close(a.pid[1]);
-	close(a.report[1]);
 	close(a.slot[1]);
 	return a;
 }
@@ -111,7 +109,6 @@ static struct asked ask(int sock, const struct bj_spawn *msg, size_t size, int i
 static void forget(const struct asked *a)
 {
 	close(a->pid[0]);
-	close(a->report[0]);
 	close(a->slot[0]);
 	close(a->null);
 }
@@ -160,9 +157,9 @@ static void broken_requests_end_it(void **state)
 		const pid_t pid = start_with(serve, pair);
 
 		assert_int_equal(finish(pid), REFUSED);
-		assert_int_equal(read(first.report[0], &report, sizeof(report)), 0);
+		assert_int_equal(read(first.slot[0], &report, sizeof(report)), 0);
 		close(pair[0]); /* and with it what nobody took */
-		assert_int_equal(read(second.report[0], &report, sizeof(report)), 0);
+		assert_int_equal(read(second.slot[0], &report, sizeof(report)), 0);
 		forget(&first);
 		forget(&second);
 	}
@@ -187,7 +184,7 @@ static void a_jar_that_cannot_be_joined_is_reported(void **state)
 		struct bj_seal_report report = { 0 };
 		pid_t born;
 
-		assert_int_equal(bj_fd_read_exact(a.report[0], &report, sizeof(report)), 0);
+		assert_int_equal(read(a.slot[0], &report, sizeof(report)), sizeof(report));
 		assert_int_equal(report.failed, 1);
 		assert_non_null(strstr(report.err.msg, rows[i].why));
 		assert_int_equal(read(a.pid[0], &born, sizeof(born)), 0);

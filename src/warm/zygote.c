@@ -74,7 +74,7 @@ become_zygote(uint32_t image, const char *python, const char *const *modules, bo
 				      (char *)"LANG=C.UTF-8", (char *)"USER=nobody",
 				      (char *)"LOGNAME=nobody", (char *)"BELLJAR_OUT=" BJ_JAR_OUT,
 				      /* What is looked up at its first call each slot would look
-				       * up. Scripts do not see it. */
+				       * up. It is taken out of what scripts find in os.environ. */
 				      (char *)"LD_BIND_NOW=1", NULL };
 	char *argv[MAX_MODULES + 7] = { (char *)python,
 					(char *)"-I",

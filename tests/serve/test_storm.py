@@ -29,14 +29,14 @@ def leftovers():
 def tree(pid):
     try:
         return {p for child in children(pid) for p in (child, *tree(child))}
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):
         return set()
 
 
 def alive(pid):
     try:
         return pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):
         return False
 
 

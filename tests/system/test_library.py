@@ -100,7 +100,7 @@ def children(pid):
         tasks = pathlib.Path(f"/proc/{pid}/task").iterdir()
         for child in " ".join((t / "children").read_text() for t in tasks).split():
             found += [int(child), *children(int(child))]
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):
         pass
     return found
 
@@ -108,7 +108,7 @@ def children(pid):
 def is_alive(pid):
     try:
         return pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):
         return False
 
 

@@ -452,6 +452,10 @@ bool bj_cgroup_is_out_of_memory(const struct bj_cgroup *cg)
 void bj_cgroup_kill(struct bj_cgroup *cg)
 {
 	cg->killed = true;
+	if (cg->dir[BJ_HIER_UNIFIED] >= 0)
+		bj_cgfile_write(cg->dir[BJ_HIER_UNIFIED], "cgroup.kill", "1", NULL);
+	/* After it, or what waits for its quota would run on until it is killed. Now it only runs
+	 * to die, and needs time for that. */
 	if (cg->groups->version == 2) {
 		bj_cgfile_write(cg->dir[BJ_HIER_UNIFIED], "cpu.max", "max", NULL);
 		bj_cgfile_write(cg->dir[BJ_HIER_UNIFIED], "cpu.weight", "10000", NULL);
@@ -459,8 +463,6 @@ void bj_cgroup_kill(struct bj_cgroup *cg)
 		bj_cgfile_write(cg->dir[BJ_HIER_CPU], "cpu.cfs_quota_us", "-1", NULL);
 		bj_cgfile_write(cg->dir[BJ_HIER_CPU], "cpu.shares", "262144", NULL);
 	}
-	if (cg->dir[BJ_HIER_UNIFIED] >= 0)
-		bj_cgfile_write(cg->dir[BJ_HIER_UNIFIED], "cgroup.kill", "1", NULL);
 }
 
 uint64_t bj_cgroup_memory(const struct bj_cgroup *cg)

@@ -6,4 +6,4 @@ def end(code):
 
 
 prepare()
-start(sys.argv[1], sys.argv[2] == "check", sys.argv[3:])
+start(sys.argv[1], None, sys.argv[2] == "check", sys.argv[3:])

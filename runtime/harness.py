@@ -19,15 +19,20 @@ def record(kind, line=0, column=0, message=""):
     return numbers + text + bytes(500 - len(text))
 
 
-def verdict(*said):
-    posix.write(3, record(*said))
+GOOD = record(1)
+CHUNK = 1 << 16
+
+
+def verdict(said):
+    posix.write(3, said)
     posix.close(3)
 
 
 def read(path):
     file = posix.open(path, posix.O_RDONLY | posix.O_CLOEXEC)
-    text = b""
-    while part := posix.read(file, 1 << 20):
+    text = part = posix.read(file, CHUNK)
+    while len(part) == CHUNK:
+        part = posix.read(file, CHUNK)
         text += part
     posix.close(file)
     return text
@@ -70,17 +75,17 @@ def compile_script(path):
         text = read(path)
         code = STOPS and compile_quick(text, path) or compile(text, path, "exec", 0, True)
     except SyntaxError as error:
-        verdict(2, error.lineno or 0, max(error.offset or 0, 0), error.msg or "invalid syntax")
+        verdict(record(2, error.lineno or 0, max(error.offset or 0, 0), error.msg or "invalid syntax"))
     except (ValueError, OverflowError, RecursionError, MemoryError) as error:
-        verdict(2, 0, 0, str(error) or type(error).__name__)
+        verdict(record(2, 0, 0, str(error) or type(error).__name__))
     else:
-        verdict(1)
+        verdict(GOOD)
         return code
     return None
 
 
 def make_main(path):
-    """A fresh __main__ that looks as if the script had been started by name."""
+    """A fresh module that looks as if the script had been started by name."""
     main = type(sys)("__main__")
     main.__file__ = path
     main.__cached__ = None
@@ -88,8 +93,7 @@ def make_main(path):
     main.__builtins__ = sys.modules["builtins"]
     loader = sys.modules["_frozen_importlib_external"].SourceFileLoader
     main.__loader__ = loader("__main__", path)
-    sys.modules["__main__"] = main
-    return main.__dict__
+    return main
 
 
 def report(error):
@@ -113,11 +117,17 @@ def flush(code):
 
 
 def forget(names):
-    """Let go of the script's globals as the interpreter does at its end: private ones first."""
-    for private in True, False:
-        for name in list(names):
-            if name != "__builtins__" and (name[:1] == "_" and name[:2] != "__") == private:
+    """Let go of the script's globals as the interpreter does at its end: private ones first. What
+    is wrong with them, or with the builtins that this needs, is no failure of the script."""
+    try:
+        texts = [name for name in names if isinstance(name, str) and name != "__builtins__"]
+        for name in texts:
+            if name[:1] == "_" and name[:2] != "__":
                 names[name] = None
+        for name in texts:
+            names[name] = None
+    except Exception:
+        pass
     gc.collect()
 
 
@@ -155,7 +165,9 @@ def interrupted(error):
     posix.kill(posix.getpid(), signal.SIGINT)
 
 
-def run(code, names):
+def run(code, main):
+    sys.modules["__main__"] = main
+    names = main.__dict__
     try:
         exec(code, names)
     except SystemExit as error:
@@ -178,11 +190,11 @@ def prepare():
         stream.reconfigure(line_buffering=True)
 
 
-def start(path, check_only, arguments):
+def start(path, main, check_only, arguments):
     code = compile_script(path)
     if code is None or check_only:
         posix._exit(0)
     # Not before: compiling may import, and what lies here is the script's as much as itself.
     sys.path.insert(0, posix.getcwd())
     sys.argv[:] = [path, *arguments]
-    run(code, make_main(path))
+    run(code, main or make_main(path))

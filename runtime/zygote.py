@@ -14,7 +14,9 @@ GAP_BYTES = 1 << 17
 # What the script of the self-test must come to.
 DIGITS = [str(i) for i in range(64)]
 OK = (1).to_bytes(4, sys.byteorder) + bytes(8)
-CALLS = [f"bj_slot_{name}" for name in ("seal", "hurry", "ready", "wait", "count", "text", "exit", "serve")]
+CALLS = [f"bj_slot_{name}" for name in ("enter", "wait", "count", "text", "exit", "serve")]
+# What the first two of them say.
+CHECK, MORE, REST = 1, 2, 4
 # CPython looks at code again after eight calls.
 REHEARSALS = 16
 
@@ -44,7 +46,7 @@ def warm_up():
     text = b"x = [str(i) for i in range(64)]\nprint(x, 1.5, {'a': x})\n"
     record(1)
     read("/etc/hostname")
-    names = make_main(SCRIPT)
+    names = make_main(SCRIPT).__dict__
     exec(compile(text, SCRIPT, "exec", 0, True), names)
     if names["x"] != DIGITS or record(1)[:12] != OK:
         posix._exit(1)  # sick; the launcher replaces a zygote that does this again and again
@@ -58,8 +60,7 @@ def rehearse():
     types and caches, and code is rewritten in place while it is new. So its slots share the pages."""
     for _ in range(REHEARSALS):
         warm_up()
-        compile_quick(b"print(1)", SCRIPT)
-        forget(make_main(SCRIPT))
+        forget(make_main(SCRIPT).__dict__)
 
 
 def fill_gaps(lib):
@@ -77,13 +78,6 @@ def fill_gaps(lib):
     return kept
 
 
-def fresh_random():
-    """What was seeded in the zygote is the same in all its slots. The module random does this by
-    itself after each fork."""
-    if "numpy.random" in sys.modules:
-        sys.modules["numpy.random"].seed()
-
-
 def apply_environment(lib):
     import os
 
@@ -96,33 +90,35 @@ def take_arguments(lib):
     return [lib.bj_slot_text(0, i).decode("utf-8", "surrogateescape") for i in range(lib.bj_slot_count(0))]
 
 
-def slot(lib):
-    global end
-    end = lib.bj_slot_exit
-    if lib.bj_slot_seal() != 0:
-        posix._exit(1)
-    if not lib.bj_slot_hurry():
+def slot(lib, main, reseed):
+    if reseed:
+        reseed()
+    said = lib.bj_slot_enter()
+    if said == REST:
         try:
             warm_up()
         except OSError:
             pass  # no /dev/null to print to
-    fresh_random()
-    gc.enable()
-    lib.bj_slot_ready()
-    check_only = lib.bj_slot_wait()
-    if check_only < 0:
+        said = lib.bj_slot_wait()
+    if said < 0:
         posix._exit(1)
-    apply_environment(lib)
-    start(SCRIPT, check_only == 1, take_arguments(lib))
+    arguments = []
+    if said & MORE:
+        apply_environment(lib)
+        arguments = take_arguments(lib)
+    start(SCRIPT, main, said & CHECK, arguments)
 
 
 def zygote(library, wish, modules):
+    global STOPS, end
     import ctypes
 
+    STOPS = False  # rehearsals make the types of ast, so compile() is the shorter way
     lib = ctypes.PyDLL(library)
     for name in CALLS:
         getattr(lib, name)  # made when first asked for
     lib.bj_slot_text.restype = ctypes.c_char_p
+    end = lib.bj_slot_exit
     if preload(modules) == 0 and wish == "needed":
         lib.bj_slot_needless()
         posix._exit(0)
@@ -130,12 +126,17 @@ def zygote(library, wish, modules):
     gc.disable()
     prepare()
     rehearse()
+    main = make_main(SCRIPT)
+    # What was seeded here is the same in all slots. The module random does that by itself.
+    numpy = sys.modules.get("numpy.random")
+    reseed = numpy and numpy.seed
     gc.collect()
     lib.kept = fill_gaps(lib)
     gc.freeze()
     lib.bj_slot_settle()
+    gc.enable()  # there is nothing to collect before a slot runs
     if lib.bj_slot_serve() == 1:
-        slot(lib)
+        slot(lib, main, reseed)
     posix._exit(1)
 
 

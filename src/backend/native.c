@@ -331,6 +331,24 @@ static void read_verdict(struct run *run)
 		run->verdict_have += (size_t)n;
 }
 
+/* Whether @reply says what can be believed: one that ends a run has a cause, one that says why
+ * there was none has a reason. */
+static bool is_sane(struct bj_wire_reply *reply)
+{
+	switch (reply->kind) {
+	case BJ_REPLY_ENDED:
+		return reply->cause > BJ_CAUSE_NONE && reply->cause <= BJ_CAUSE_INFRASTRUCTURE;
+	case BJ_REPLY_FAILED:
+	case BJ_REPLY_STARTED:
+	case BJ_REPLY_NOTE:
+	case BJ_REPLY_SAMPLE:
+		bj_err_received(&reply->err);
+		return true;
+	default:
+		return false;
+	}
+}
+
 static void read_reply(struct run *run)
 {
 	struct bj_wire_reply reply;
@@ -342,7 +360,7 @@ static void read_reply(struct run *run)
 
 	if (n == -EAGAIN)
 		return;
-	if (n != sizeof(reply) || reply.magic != BJ_WIRE_MAGIC) {
+	if (n != sizeof(reply) || reply.magic != BJ_WIRE_MAGIC || !is_sane(&reply)) {
 		bj_err_set(&err, BJ_E_SYSTEM, 0, "the %s died during the run", run->peer);
 		if (run->err.code == 0)
 			run->err = err;
@@ -351,7 +369,6 @@ static void read_reply(struct run *run)
 		return;
 	}
 	if (reply.kind == BJ_REPLY_NOTE) {
-		reply.err.msg[sizeof(reply.err.msg) - 1] = '\0';
 		note(run, reply.err.msg);
 		return;
 	}

@@ -25,6 +25,16 @@ int bj_err_set(struct bj_err *err, enum bj_code code, int errnum, const char *fm
 	return -(int)code;
 }
 
+int bj_err_received(struct bj_err *err)
+{
+	err->msg[sizeof(err->msg) - 1] = '\0';
+	if (err->code < BJ_E_SYSTEM || err->code > BJ_E_CANCELLED)
+		err->code = BJ_E_SYSTEM;
+	if (!err->msg[0])
+		snprintf(err->msg, sizeof(err->msg), "it failed and does not say why");
+	return -err->code;
+}
+
 int bj_err_wrap(struct bj_err *err, const char *fmt, ...)
 {
 	if (!err)

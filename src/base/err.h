@@ -12,6 +12,10 @@ int bj_err_set(struct bj_err *err, enum bj_code code, int errnum, const char *fm
 /* Put "context: " before what @err says already; returns -@err->code. */
 int bj_err_wrap(struct bj_err *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
+/* Make what another process sent as an error one that can be shown and passed on: its text ends,
+ * says something, and its code is one of ours. Returns -@err->code. */
+int bj_err_received(struct bj_err *err);
+
 /* Analyzers do not see into err.c: tell them that a failure is negative, or they believe that
  * outputs which stay untouched on failure are used. */
 #if defined(__clang_analyzer__) || defined(BJ_ANALYZER)

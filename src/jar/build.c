@@ -2,17 +2,19 @@
 
 /* How the launcher builds a jar: init, its identity, the cgroup. */
 
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/err.h"
 #include "jar/jar.h"
 #include "jar/layers.h"
+#include "jar/namespaces.h"
 #include "jar/sys.h"
-#include "jar/userns.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
 #include <stdio.h>
+#include <sys/pidfd.h>
 #include <sys/socket.h>
 
 static int make_cgroup(struct bj_jar *jar, const struct bj_jar_ground *ground, struct bj_err *err)
@@ -44,6 +46,9 @@ static struct bj_userns_ids pick_ids(const struct bj_jar *jar, const struct bj_j
 	return (struct bj_userns_ids){ .init = first, .script = first + 1 };
 }
 
+/* --- init by the launcher ----------------------------------------------------------------------
+ */
+
 /* A process that starts while init does needs the namespace at once. Init hides it for a moment
  * when it changes its uid: open it before. */
 static int open_pid_ns(struct bj_jar *jar, struct bj_err *err)
@@ -57,61 +62,111 @@ static int open_pid_ns(struct bj_jar *jar, struct bj_err *err)
 	return jar->pid_ns < 0 ? bj_err_set(err, BJ_E_SYSTEM, errno, "cannot open %s", path) : 0;
 }
 
-/* In init, which may have the launcher's own descriptors up to here. */
-__attribute__((noreturn)) static void be_init(const struct bj_jar *jar,
-					      const struct bj_seal_build *plan, const int *sync)
+__attribute__((noreturn)) static void be_init(const struct bj_seal_build *plan, const int *sync)
 {
-	if (jar->birth_fd < 0)
-		close(sync[0]);
-	else if (bj_births_leave(sync[1]) < 0)
-		_exit(1);
-	bj_seal_init(plan, sync[1]);
+	static char *const argv[] = { (char *)"jar-init", NULL };
+	static char *const envp[] = { NULL };
+
+	close(sync[0]);
+	bj_seal_init(plan, sync[1], sync[1]);
+	syscall(SYS_execveat, plan->init_exe, "", argv, envp, AT_EMPTY_PATH);
+	_exit(1);
 }
 
-/* Start the process. sync[1] is its end of the socket; it is ours to close, now or when it has
- * spoken. */
-static int bear_init(struct bj_jar *jar, const struct bj_jar_ground *ground,
-		     struct bj_seal_build *plan, int *sync, struct bj_err *err)
+static int bear_init(struct bj_jar *jar, const struct bj_seal_build *plan,
+		     const struct bj_userns_ids *ids, struct bj_err *err)
 {
-	/* It makes its network namespace itself, if we have none for it. */
-	uint64_t flags = bj_seal_namespaces() & ~(uint64_t)CLONE_NEWNET;
+	/* It makes its network namespace itself. */
+	const uint64_t flags = bj_namespaces() & ~(uint64_t)CLONE_NEWNET;
+	int sync[2];
 
-	/* The program, /proc and the socket must be below what it leaves. A spec is not. */
-	if (ground->births && plan->spec_fd < 0 && plan->init_exe < ground->births->first &&
-	    bj_births_take(ground->births, &sync[1])) {
-		jar->births = ground->births;
-		jar->birth_fd = sync[1];
-		flags |= CLONE_FILES;
-	}
-	plan->has_net = ground->nets && bj_nets_enter(ground->nets);
-	plan->has_root = ground->roots && bj_roots_enter(ground->roots, jar->image);
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sync) < 0)
+		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot make a socket pair");
+	jar->watch[BJ_JAR_EV_SYNC] = sync[0];
 	jar->init_pid = bj_sys_clone3(flags, &jar->watch[BJ_JAR_EV_INIT], -1);
 	if (jar->init_pid == 0)
-		be_init(jar, plan, sync);
+		be_init(plan, sync);
 
 	const int errnum = errno;
 
-	if (plan->has_root)
-		bj_roots_go_back(ground->roots);
-	if (plan->has_net)
-		bj_nets_go_back(ground->nets);
-
-	if (jar->birth_fd < 0)
-		close(sync[1]);
+	close(sync[1]);
 	if (jar->init_pid < 0)
 		return bj_err_set(err, BJ_E_UNSUPPORTED, errnum,
 				  "cannot make namespaces; run `belljar doctor`");
-	return 0;
+
+	int r = bj_userns_map(plan->proc_fd, jar->init_pid, ids, err);
+
+	if (r == 0)
+		r = open_pid_ns(jar, err);
+	if (r == 0 && send(sync[0], "g", 1, MSG_NOSIGNAL) != 1)
+		return bj_err_set(err, BJ_E_SYSTEM, errno, "the jar's init died");
+	return r;
 }
+
+/* --- init by a nursery ------------------------------------------------------------------------ */
+
+/* False when there is none that listens. */
+static bool ask_nursery(struct bj_jar *jar, const struct bj_jar_ground *ground,
+			const struct bj_seal_build *plan, const struct bj_userns_ids *ids)
+{
+	const struct bj_nursery_ask ask = { .plan = *plan,
+					    .ids = *ids,
+					    .proc = jar->index % (uint32_t)ground->n_procs,
+					    .wants_pid_ns = jar->cold_only };
+
+	if (!ground->nursery || ground->nursery->pid <= 0)
+		return false;
+	AUTO_FD int net = ground->nets ? bj_nets_take(ground->nets) : -1;
+	jar->nursed = bj_nursery_ask(ground->nursery, &ask, plan->spec_fd, net) == 0;
+	jar->unborn = jar->nursed;
+	return jar->nursed;
+}
+
+/* It has an init. */
+static void take_init(struct bj_jar *jar, const struct bj_jar_ground *ground,
+		      const struct bj_seal_report *report, const int *fds_take)
+{
+	struct bj_err err = report->err;
+
+	jar->init_pid = report->born;
+	jar->watch[BJ_JAR_EV_INIT] = fds_take[0];
+	jar->pid_ns = fds_take[1];
+	/* It may have been given up meanwhile. */
+	if (jar->dying)
+		pidfd_send_signal(jar->watch[BJ_JAR_EV_INIT], SIGKILL, NULL, 0);
+	else if (report->failed || bj_jar_hurry(jar, ground, &err) < 0)
+		bj_jar_fail(jar, &err);
+}
+
+void bj_jar_heard(struct bj_jar *jar, const struct bj_jar_ground *ground,
+		  struct bj_seal_report *report, const int *fds_take)
+{
+	jar->unborn = false;
+	if (report->born > 0)
+		take_init(jar, ground, report, fds_take);
+	else
+		bj_jar_built(jar, report, fds_take[0]);
+}
+
+void bj_jar_lose_nursery(struct bj_jar *jar)
+{
+	struct bj_err err = { 0 };
+
+	jar->unborn = false;
+	bj_err_set(&err, BJ_E_SYSTEM, 0, "the jars' nursery died");
+	if (!jar->dying)
+		bj_jar_fail(jar, &err);
+}
+
+/* --- both ------------------------------------------------------------------------------------- */
 
 static int start_init(struct bj_jar *jar, const struct bj_jar_ground *ground, struct bj_err *err)
 {
 	const struct bj_userns_ids ids = pick_ids(jar, ground);
-
-	jar->init_uid = ids.shared ? ids.script : ids.init;
+	jar->shares_net = ground->has_net && jar->serial == 0;
 
 	const bool inputs = jar->has_run && (jar->run.flags & BJ_WIRE_HAS_INPUTS);
-	struct bj_seal_build plan = {
+	const struct bj_seal_build plan = {
 		.image = jar->image,
 		.tmp_size = jar->tmp_size,
 		.proc = ground->proc,
@@ -119,22 +174,18 @@ static int start_init(struct bj_jar *jar, const struct bj_jar_ground *ground, st
 		.init_uid = ground->own_uids ? 0 : BJ_JAR_UID,
 		.init_exe = ground->init_exe,
 		.proc_fd = ground->procs[jar->index % ground->n_procs],
+		.nonce = bj_jar_nonce(jar),
+		.has_net = jar->shares_net,
 	};
-	int sync[2];
 
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sync) < 0)
-		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot make a socket pair");
-	jar->watch[BJ_JAR_EV_SYNC] = sync[0];
+	jar->init_uid = ids.shared ? ids.script : ids.init;
+	return ask_nursery(jar, ground, &plan, &ids) ? 0 : bear_init(jar, &plan, &ids, err);
+}
 
-	int r = bear_init(jar, ground, &plan, sync, err);
-
-	if (r == 0 && !bj_layer_faulty(BJ_LAYER_USER_NS))
-		r = bj_userns_map(jar->init_pid, &ids, err);
-	if (r == 0)
-		r = open_pid_ns(jar, err);
-	if (r == 0 && send(sync[0], "g", 1, MSG_NOSIGNAL) != 1)
-		return bj_err_set(err, BJ_E_SYSTEM, errno, "the jar's init died");
-	return r;
+/* To join where one is already would take rights over it. */
+uint64_t bj_jar_namespaces(const struct bj_jar *jar)
+{
+	return bj_namespaces() & ~(uint64_t)(jar->shares_net ? CLONE_NEWNET : 0);
 }
 
 int bj_jar_check_required(const struct bj_jar *jar, uint64_t required, struct bj_err *err)
@@ -159,7 +210,8 @@ int bj_jar_build(struct bj_jar *jar, const struct bj_jar_ground *ground,
 	jar->reply.magic = BJ_WIRE_MAGIC;
 	jar->reply.own_uid = ground->own_uids;
 	jar->unheard = ground->alone;
-	jar->deadline = bj_clock_now() + BJ_JAR_BUILD_NS;
+	jar->asked = bj_clock_now();
+	jar->deadline = jar->asked + BJ_JAR_BUILD_NS;
 
 	/* Init stays outside the cgroup, so that it is neither throttled nor killed for want of
 	 * memory. It comes up while the cgroup is made. */

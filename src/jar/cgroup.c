@@ -264,23 +264,14 @@ static void hold_files(struct bj_cgroup *cg)
 	cg->groups->n_held += cg->n_held;
 }
 
-/* A tenth of what it may have in one period of a tenth of a second. */
-static uint64_t little_cpu_ns(const struct bj_cgroup *cg)
-{
-	return cg->limits.cpu_milli * UINT64_C(10000);
-}
-
 static bool is_as_new(struct bj_cgroup *cg, const struct bj_cgroup_limits *limits)
 {
-	const bool rested = count(cg, CPU) < little_cpu_ns(cg);
-
 	if (count(cg, POPULATION) != 0 || count(cg, MEMORY) > RESIDUE_MAX ||
 	    count(cg, REFUSED_FORKS) > 0 || count(cg, OOM_KILLS) > 0 || !zero_counters(cg) ||
 	    bj_cgroup_change(cg, limits, NULL) < 0)
 		return false;
-	/* Written anew it starts a new period, and whoever was throttled is forgotten. Who used
-	 * next to nothing was not. */
-	if (!rested && !bj_layer_faulty(BJ_LAYER_CPU) && limit_cpu(cg, limits->cpu_milli, NULL) < 0)
+	/* Written anew it starts a new period, and whoever was throttled is forgotten. */
+	if (!bj_layer_faulty(BJ_LAYER_CPU) && limit_cpu(cg, limits->cpu_milli, NULL) < 0)
 		return false;
 	for (int h = 0; h < BJ_HIER_UNIFIED; h++)
 		if (cg->dir[h] >= 0 && cg->tasks[h] < 0 &&

@@ -3,7 +3,6 @@
 
 #include "jar/creds.h"
 #include "jar/mounts.h"
-#include "jar/seal.h"
 #include "jar/sys.h"
 #include "jar/walk.h"
 #include "seccomp/filters.h"
@@ -30,7 +29,7 @@ pid_t bj_collect_start(const struct bj_collect_plan *plan, int *ret_pidfd)
 	if (helper != 0)
 		return helper;
 	signal(SIGPIPE, SIG_DFL); /* a front that is gone ends the collection */
-	if (setns(plan->init_pidfd, (int)bj_seal_namespaces()) < 0)
+	if (setns(plan->init_pidfd, (int)plan->namespaces) < 0)
 		_exit(1);
 
 	const pid_t pid = fork();

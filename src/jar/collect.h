@@ -13,7 +13,8 @@
 
 struct bj_collect_plan {
 	int init_pidfd;
-	int out_fd; /* the pipe */
+	uint64_t namespaces; /* to join */
+	int out_fd;          /* the pipe */
 	uint32_t max_files;
 	uint64_t max_bytes;
 };

@@ -9,5 +9,6 @@ extern const char bj_embed_harness[], bj_embed_boot[];
 extern const char bj_embed_program[];
 extern const unsigned long bj_embed_program_size;
 
-extern const char bj_embed_init[]; /* the jar's init, a static ELF file */
-extern const unsigned long bj_embed_init_size;
+/* The jar's init, and what bears the inits of a service: static ELF files. */
+extern const char bj_embed_init[], bj_embed_nursery[];
+extern const unsigned long bj_embed_init_size, bj_embed_nursery_size;

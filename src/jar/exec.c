@@ -24,8 +24,17 @@ static const char *const FIXED_ENV[] = {
 	"LANG=C.UTF-8",
 	"USER=nobody",
 	"LOGNAME=nobody",
+	/* Without it Bash asks who its user is, and looks for a daemon that knows. */
+	"SHELL=/bin/sh",
 	"BELLJAR_OUT=" BJ_JAR_OUT,
 };
+
+size_t bj_exec_fixed_env(char **env)
+{
+	for (size_t i = 0; i < BJ_ARRAY_SIZE(FIXED_ENV); i++)
+		env[i] = (char *)FIXED_ENV[i];
+	return BJ_ARRAY_SIZE(FIXED_ENV);
+}
 
 bool bj_exec_env_is_fixed(const struct bj_exec *exec, size_t i)
 {
@@ -86,8 +95,7 @@ int bj_exec_prepare(struct bj_exec *exec, const void *pack, size_t size, struct 
 	size_t pos = 0;
 	int r;
 
-	for (size_t i = 0; i < BJ_ARRAY_SIZE(FIXED_ENV); i++)
-		exec->env[exec->n_env++] = (char *)FIXED_ENV[i];
+	exec->n_env = bj_exec_fixed_env(exec->env);
 	while ((r = bj_pack_next(pack, size, &pos, &rec)) > 0) {
 		r = take_record(exec, &rec, err);
 		if (r < 0)

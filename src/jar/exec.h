@@ -24,6 +24,10 @@ struct bj_exec {
 /* Read script name, arguments and environment from the pack. */
 int bj_exec_prepare(struct bj_exec *exec, const void *pack, size_t size, struct bj_err *err);
 
+/* Write what every script has in its environment to @env, which has room for BJ_EXEC_MAX_ENV;
+ * returns how many entries that are. */
+size_t bj_exec_fixed_env(char **env);
+
 /* Whether entry @i of the environment is as every script has it. */
 bool bj_exec_env_is_fixed(const struct bj_exec *exec, size_t i);
 

@@ -7,6 +7,7 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <stddef.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -21,12 +22,16 @@
 /* Bytes from the start of the argument to its lower half. */
 enum { LOWER = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? 0 : 4 };
 
-int bj_farewell_listen(bool sockets)
+/* What is loaded at most. */
+enum { OWN = 8, REST_MAX = 64 };
+
+/* Its own part of the program: what is not told of is up to what follows. A call of another
+ * architecture that looks like this one dies in the jar's own filter. */
+static void write_own(struct sock_filter *code, bool sockets)
 {
 	const uint32_t one = sockets ? SYS_socket : NO_CALL;
 	const uint32_t two = sockets ? SYS_socketpair : NO_CALL;
-	/* A call of another architecture that looks like this one dies in the jar's own filter. */
-	struct sock_filter code[] = {
+	const struct sock_filter own[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
 		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, one, 5, 0),
 		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, two, 4, 0),
@@ -35,10 +40,24 @@ int bj_farewell_listen(bool sockets)
 		BPF_STMT(BPF_ALU | BPF_AND | BPF_K, MARK_BITS),
 		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, MARK, 0, 1),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_USER_NOTIF),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 	};
-	const struct sock_fprog program = { .len = BJ_ARRAY_SIZE(code), .filter = code };
 
+	_Static_assert(sizeof(own) == OWN * sizeof(*own), "what follows comes right behind");
+	memcpy(code, own, sizeof(own));
+}
+
+int bj_farewell_listen(bool sockets, const struct bj_filter *rest)
+{
+	static const struct sock_filter allow = BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+	const size_t size = rest ? rest->size : sizeof(allow);
+	struct sock_filter code[OWN + REST_MAX];
+	const struct sock_fprog program = { .len = (unsigned short)(OWN + size / sizeof(*code)),
+					    .filter = code };
+
+	if (size > REST_MAX * sizeof(*code))
+		return -1;
+	write_own(code, sockets);
+	memcpy(code + OWN, rest ? rest->code : &allow, size);
 	/* Once heard, only a kill ends the call. Otherwise a timer of the script would wake it
 	 * after it was answered. Linux before 5.19 cannot promise that: then nobody listens. */
 	return (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
@@ -49,7 +68,7 @@ int bj_farewell_listen(bool sockets)
 
 int bj_farewell_offer(int sock, bool sockets)
 {
-	AUTO_FD int fd = bj_farewell_listen(sockets);
+	AUTO_FD int fd = bj_farewell_listen(sockets, NULL);
 
 	return fd < 0 ? 0 : bj_fd_send(sock, "l", 1, &fd, 1);
 }

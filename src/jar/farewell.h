@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "seccomp/filters.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -16,13 +18,16 @@
  * In a service the same filter tells of every socket before it is made (nets.h). What the jar's own
  * filter refuses is refused without a word. */
 
-/* In the interpreter, before it is sealed: load the filter. A descriptor that hears the last call,
- * for the launcher; -1 when this kernel has none. Everything works without it. Of @sockets only a
- * launcher that keeps network namespaces wants to hear. */
-int bj_farewell_listen(bool sockets);
+/* In the interpreter: load the filter, and with it @rest in one program; NULL: nothing else. @rest
+ * is not asked about what the launcher hears of, so it must not be what refuses any of that. A
+ * descriptor that hears the last call, for the launcher; -1 when this kernel has none, and then
+ * nothing is loaded. Everything works without it. Of @sockets only a launcher that keeps network
+ * namespaces wants to hear. */
+int bj_farewell_listen(bool sockets, const struct bj_filter *rest);
 
-/* The same, and send the descriptor to the launcher through @sock. When that fails the last call of
- * a program that knows only how to exit would kill it. 0 or -errno. */
+/* The same, before the interpreter is sealed, and send the descriptor to the launcher through
+ * @sock. When that fails the last call of a program that knows only how to exit would kill it. 0 or
+ * -errno. */
 int bj_farewell_offer(int sock, bool sockets);
 
 /* In the interpreter: the end. */

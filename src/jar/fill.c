@@ -7,6 +7,7 @@
 #include "base/err.h"
 #include "base/fd.h"
 #include "jar/jar.h"
+#include "jar/namespaces.h"
 #include "jar/rlimits.h"
 #include "jar/script.h"
 #include "jar/sys.h"
@@ -40,6 +41,7 @@ struct cold {
 	struct bj_seal_script script;
 	const struct bj_cgroup *cgroup;
 	int init_pidfd, pid_ns, pid_fd, report_fd, go_fd;
+	uint64_t rest; /* namespaces to join when the jar is built */
 	int our_go_fd; /* the launcher's end, which a process of the jar must not have */
 };
 
@@ -54,13 +56,12 @@ __attribute__((noreturn)) static void complain(const struct cold *cold, const st
 /* In the script's process: wait until the jar is built and the script is in it, then enter. */
 __attribute__((noreturn)) static void enter(const struct cold *cold)
 {
-	const uint64_t rest = bj_seal_namespaces() & ~(uint64_t)CLONE_NEWPID;
 	struct bj_err err = { 0 };
 	char go;
 
 	if (read(cold->go_fd, &go, 1) != 1)
 		_exit(1); /* there will be no run */
-	if (setns(cold->init_pidfd, (int)rest) == 0)
+	if (setns(cold->init_pidfd, (int)cold->rest) == 0)
 		bj_seal_script(&cold->script, cold->report_fd);
 	bj_err_set(&err, BJ_E_SYSTEM, errno, "cannot join the jar");
 	complain(cold, &err);
@@ -69,7 +70,7 @@ __attribute__((noreturn)) static void enter(const struct cold *cold)
 /* Only children enter a pid namespace. */
 static int join_pid_ns(const struct cold *cold)
 {
-	return bj_seal_namespaces() & CLONE_NEWPID ? setns(cold->pid_ns, CLONE_NEWPID) : 0;
+	return bj_namespaces() & CLONE_NEWPID ? setns(cold->pid_ns, CLONE_NEWPID) : 0;
 }
 
 /* In the helper: join the cgroup, fork the script's process into the jar's pid namespace, tell its
@@ -200,6 +201,7 @@ static int start_process(struct bj_jar *jar, const struct bj_jar_ground *ground,
 	if (r < 0)
 		return r;
 	cold->cgroup = jar->cgroup;
+	cold->rest = bj_jar_namespaces(jar) & ~(uint64_t)CLONE_NEWPID;
 	cold->init_pidfd = jar->watch[BJ_JAR_EV_INIT];
 	/* A jar that was built for whoever comes is past hiding anything. */
 	cold->pid_ns = jar->pid_ns >= 0 ? jar->pid_ns : jar->watch[BJ_JAR_EV_INIT];
@@ -261,7 +263,7 @@ static int start_cold(struct bj_jar *jar, const struct bj_jar_ground *ground, st
 
 int bj_jar_hurry(struct bj_jar *jar, const struct bj_jar_ground *ground, struct bj_err *err)
 {
-	if (jar->phase != BJ_JAR_BUILDING || !jar->has_run || !jar->cold_only)
+	if (jar->phase != BJ_JAR_BUILDING || jar->unborn || !jar->has_run || !jar->cold_only)
 		return 0;
 	return start_cold(jar, ground, err);
 }

@@ -44,12 +44,12 @@ void bj_jar_unwatch(struct bj_jar *jar, enum bj_jar_event event)
 	close_fd(&jar->watch[event]);
 }
 
-/* A script that makes sockets without end is heard at each tick, one that dies not at all. A sealed
- * process of a cold start has one thing left to say, that it cannot become its interpreter, and it
- * ends then: that wakes us. */
+/* A script that makes us listen without end is heard at each tick, one that dies not at all. A
+ * sealed process of a cold start has one thing left to say, that it cannot become its interpreter,
+ * and it ends then: that wakes us. */
 static bool is_muted(const struct bj_jar *jar, enum bj_jar_event event)
 {
-	return (event == BJ_JAR_EV_LAST && (jar->dying || jar->sockets >= BJ_JAR_SOCKETS_MAX)) ||
+	return (event == BJ_JAR_EV_LAST && (jar->dying || jar->told >= BJ_JAR_TOLD_MAX)) ||
 	       (event == BJ_JAR_EV_REPORT && jar->sealed && !jar->warm);
 }
 
@@ -76,7 +76,7 @@ void bj_jar_init(struct bj_jar *jar, int epoll)
 	for (int i = 0; i < BJ_WIRE_FD_FIXED; i++)
 		jar->fds[i] = -1;
 	jar->out_fd = jar->filter_fd = jar->files_fd = -1;
-	jar->pid_ns = jar->go_fd = jar->birth_fd = jar->net_fd = -1;
+	jar->pid_ns = jar->go_fd = jar->net_fd = -1;
 }
 
 /* --- its run ---------------------------------------------------------------------------------- */
@@ -162,6 +162,7 @@ int bj_jar_go(struct bj_jar *jar, struct bj_err *err)
 static void end_init(struct bj_jar *jar)
 {
 	jar->dying = true;
+	jar->ended = bj_clock_now();
 	jar->phase = BJ_JAR_ENDING;
 	/* Not closed: that would let a call go on that waits for an answer. */
 	forget(jar, BJ_JAR_EV_LAST);
@@ -198,8 +199,12 @@ void bj_jar_expire(struct bj_jar *jar)
 
 void bj_jar_fail(struct bj_jar *jar, const struct bj_err *err)
 {
-	if (!jar->failed)
-		jar->reply.err = *err;
+	/* What goes wrong after the kill goes wrong because of it. */
+	if (jar->dying)
+		return;
+	jar->reply.err = *err;
+	/* It may be a process of the jar that says so. */
+	bj_err_received(&jar->reply.err);
 	jar->failed = true;
 	bj_jar_kill(jar, BJ_CAUSE_INFRASTRUCTURE);
 }
@@ -210,7 +215,7 @@ void bj_jar_tick(struct bj_jar *jar)
 
 	if (jar->phase != BJ_JAR_RUNNING || jar->main_gone)
 		return;
-	jar->sockets = 0;
+	jar->told = 0;
 	if (bj_jar_watch(jar, &err) < 0)
 		bj_jar_fail(jar, &err);
 	if (jar->cgroup && bj_cgroup_pids_hits(jar->cgroup) > 0)
@@ -223,18 +228,25 @@ void bj_jar_tick(struct bj_jar *jar)
 
 /* --- events ----------------------------------------------------------------------------------- */
 
-/* Init has descriptors of its own by now, or is gone. */
-static void end_birth(struct bj_jar *jar)
+void bj_jar_built(struct bj_jar *jar, const struct bj_seal_report *report, int files_fd_take)
 {
-	if (jar->births)
-		bj_births_release(jar->births, bj_take_fd(&jar->birth_fd));
+	close_fd(&jar->files_fd);
+	jar->files_fd = files_fd_take;
+	if (jar->dying)
+		return;
+	if (report->failed || files_fd_take < 0) {
+		bj_jar_fail(jar, &report->err);
+		return;
+	}
+	jar->nursed = false;
+	jar->reply.layers |= report->layers;
+	jar->phase = BJ_JAR_EMPTY;
 }
 
 /* Init says that the jar is built, and hands over the directory for the script. */
 static void handle_sync(struct bj_jar *jar)
 {
 	struct bj_seal_report report;
-	struct bj_err err = { 0 };
 	size_t n_fds = 0;
 	int files = -1;
 	const ssize_t n = bj_fd_recv(jar->watch[BJ_JAR_EV_SYNC], &report, sizeof(report), &files, 1,
@@ -243,17 +255,11 @@ static void handle_sync(struct bj_jar *jar)
 	if (n == -EAGAIN)
 		return;
 	bj_jar_unwatch(jar, BJ_JAR_EV_SYNC);
-	end_birth(jar);
-	jar->files_fd = n_fds == 1 ? files : -1;
-	if (n != sizeof(report) && !jar->dying) {
-		bj_err_set(&err, BJ_E_SYSTEM, 0, "the jar's init died");
-		bj_jar_fail(jar, &err);
-	} else if (!jar->dying && (report.failed || n_fds != 1)) {
-		bj_jar_fail(jar, &report.err);
-	} else if (!jar->dying) {
-		jar->reply.layers |= report.layers;
-		jar->phase = BJ_JAR_EMPTY;
+	if (n != sizeof(report)) {
+		report = (struct bj_seal_report){ .failed = 1 };
+		bj_err_set(&report.err, BJ_E_SYSTEM, 0, "the jar's init died");
 	}
+	bj_jar_built(jar, &report, n_fds == 1 ? files : -1);
 }
 
 /* Whether a zygote was asked for what is in this jar. */
@@ -262,12 +268,12 @@ static bool is_of_zygote(const struct bj_jar *jar)
 	return jar->warm && jar->language == BJ_LANG_PYTHON;
 }
 
-/* What it says cannot be believed, now or next time. */
+/* It cannot be believed. The process of a jar that dies may have been waited for as a stray. */
 static void found_wrong(struct bj_jar *jar)
 {
 	struct bj_err err = { 0 };
 
-	jar->wrong = true;
+	jar->wrong = !jar->dying;
 	bj_err_set(&err, BJ_E_PROTOCOL, 0, "a zygote gave a wrong answer");
 	bj_jar_fail(jar, &err);
 }
@@ -455,6 +461,7 @@ static uint64_t to_ns(struct timeval tv)
 static void start_collecting(struct bj_jar *jar)
 {
 	const struct bj_collect_plan plan = { .init_pidfd = jar->watch[BJ_JAR_EV_INIT],
+					      .namespaces = bj_jar_namespaces(jar),
 					      .out_fd = jar->out_fd,
 					      .max_files = jar->run.out_files,
 					      .max_bytes = jar->run.out_bytes };
@@ -614,63 +621,13 @@ void bj_jar_handle(struct bj_jar *jar, const struct bj_jar_ground *ground, enum 
 
 bool bj_jar_over(const struct bj_jar *jar)
 {
-	return jar->dying && jar->init_pid <= 0 && jar->watch[BJ_JAR_EV_PID] < 0;
-}
-
-static enum bj_cause cause_of_death(const struct bj_jar *jar, const struct bj_cgroup_stats *stats)
-{
-	const int status = jar->reply.wait_status;
-
-	if (jar->reply.cause != BJ_CAUSE_NONE)
-		return (enum bj_cause)jar->reply.cause;
-	if (stats->oom_kills > 0)
-		return BJ_CAUSE_OOM;
-	if (stats->pids_hits > 0)
-		return BJ_CAUSE_PIDS;
-	if (WIFEXITED(status))
-		return BJ_CAUSE_EXITED;
-	return WTERMSIG(status) == SIGSYS ? BJ_CAUSE_SECCOMP : BJ_CAUSE_SIGNAL;
-}
-
-/* Fill what only the end knows. */
-static void complete_reply(struct bj_jar *jar)
-{
-	struct bj_cgroup_stats stats = { 0 };
-
-	if (jar->cgroup) {
-		bj_cgroup_read_stats(jar->cgroup, &stats);
-		jar->reply.cpu_ns = stats.cpu_ns;
-		jar->reply.peak_memory = stats.peak_memory;
-	}
-	jar->reply.cause = cause_of_death(jar, &stats);
-	jar->reply.kind = jar->failed ? BJ_REPLY_FAILED : BJ_REPLY_ENDED;
-}
-
-static void send_reply(struct bj_jar *jar)
-{
-	if (jar->watch[BJ_JAR_EV_REPLY] >= 0)
-		bj_fd_send(jar->watch[BJ_JAR_EV_REPLY], &jar->reply, sizeof(jar->reply), NULL, 0);
-	jar->replied = true;
-}
-
-bool bj_jar_reply_early(struct bj_jar *jar)
-{
-	const uint64_t left = jar->exited && !jar->main_gone;
-
-	if (jar->replied || !(jar->main_gone || jar->exited) || jar->collecting || jar->failed ||
-	    !jar->cgroup || jar->reply.cause != BJ_CAUSE_NONE ||
-	    bj_cgroup_population(jar->cgroup) != left)
-		return false;
-	complete_reply(jar);
-	jar->reply.cleanup_ok = 1;
-	send_reply(jar);
-	return true;
+	return jar->dying && !jar->unborn && jar->init_pid <= 0 && jar->watch[BJ_JAR_EV_PID] < 0;
 }
 
 void bj_jar_done(struct bj_jar *jar, const struct bj_jar_ground *ground)
 {
 	if (!jar->replied)
-		complete_reply(jar);
+		bj_jar_complete(jar);
 	forget(jar, BJ_JAR_EV_OOM); /* belongs to the cgroup */
 	jar->watch[BJ_JAR_EV_OOM] = -1;
 
@@ -682,11 +639,10 @@ void bj_jar_done(struct bj_jar *jar, const struct bj_jar_ground *ground)
 	jar->cgroup = NULL;
 	if (!jar->replied) {
 		jar->reply.cleanup_ok = clean;
-		send_reply(jar);
+		bj_jar_send(jar);
 	}
 	for (int i = 0; i < BJ_JAR_EV_COUNT; i++)
 		bj_jar_unwatch(jar, (enum bj_jar_event)i);
-	end_birth(jar);
 	if (jar->net_fd >= 0)
 		bj_nets_keep(ground->nets, jar->net_fd);
 	drop_run_fds(jar);

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "jar/births.h"
 #include "jar/cgroup.h"
 #include "jar/nets.h"
-#include "jar/roots.h"
+#include "jar/nursery.h"
 #include "jar/seal.h"
 #include "jar/wire.h"
 
@@ -41,18 +40,18 @@ struct bj_jar_ground {
 	int init_exe;
 	int procs[BJ_MOUNTS_PROCS]; /* jars share them evenly */
 	size_t n_procs;
-	struct bj_births *births; /* NULL: no numbers are set aside */
-	struct bj_nets *nets;     /* NULL: none is kept */
-	struct bj_roots *roots;   /* NULL: there are none */
-	bool alone;               /* there is one run: nobody else waits for the launcher */
-	bool own_uids;            /* each jar gets kernel uids of its own */
-	uint32_t uid_count;       /* uids from 1 on, as seen from the launcher */
+	struct bj_nets *nets;       /* NULL: none is kept */
+	struct bj_nursery *nursery; /* without a pid: the launcher bears inits itself */
+	bool alone;                 /* there is one run: nobody else waits for the launcher */
+	bool own_uids;              /* each jar gets kernel uids of its own */
+	bool has_net;               /* we are in the network namespace of the jar with serial 0 */
+	uint32_t uid_count;         /* uids from 1 on, as seen from the launcher */
 };
 
 /* What a descriptor of a jar means to the event loop. */
 enum bj_jar_event {
 	BJ_JAR_EV_REPLY,   /* the front said something, or is gone */
-	BJ_JAR_EV_SYNC,    /* init reports that the jar is built */
+	BJ_JAR_EV_SYNC,    /* init reports that the jar is built, if the launcher bore it */
 	BJ_JAR_EV_PID,     /* the pid of the script's process */
 	BJ_JAR_EV_REPORT,  /* the script's process reports */
 	BJ_JAR_EV_SLOT,    /* a waiting interpreter says something; the script goes this way */
@@ -70,12 +69,15 @@ struct bj_jar {
 	uint32_t image; /* what it shows; set before it is built */
 	enum bj_jar_phase phase;
 	enum bj_language language; /* of what waits in it, or of its run */
+	bool unborn;               /* the nursery was asked for its init, and has not answered */
+	bool nursed;               /* the same, or that init has not built it yet */
 	bool warm;                 /* filled from a zygote */
 	bool sealed;               /* the script's process has said so */
 	bool early;                /* the same, but nobody has told its pid yet */
 	uint32_t stock;            /* the launcher's: which pool made it; 0: none */
 	bool has_run;
 	bool cold_only;            /* no zygote can start its run */
+	bool shares_net;           /* we are in its network namespace ourselves */
 	bool unheard;              /* nobody wants to know when its run starts */
 	struct bj_wire_launch run; /* with has_run */
 	int fds[BJ_WIRE_FD_FIXED]; /* of the run; -1 once given away */
@@ -85,11 +87,9 @@ struct bj_jar {
 	uid_t init_uid; /* as seen from the launcher */
 	struct bj_cgroup *cgroup;
 	pid_t init_pid, helper_pid, main_pid, collect_pid;
-	struct bj_births *births;      /* where birth_fd is from */
-	int birth_fd;                  /* init's end of EV_SYNC, until it has spoken; -1: none */
 	int net_fd;                    /* its network namespace, to be kept; -1: it is not */
-	unsigned int sockets;          /* that were made in it since the last tick */
-	bool networked;                /* one was made, ever */
+	unsigned int told;             /* calls of it that we heard of since the last tick */
+	bool networked;                /* a socket was made in it, ever */
 	int files_fd;                  /* where the script goes */
 	int pid_ns;                    /* the jar's pid namespace, for a cold start; -1: none */
 	int go_fd;                     /* tells the process of a cold start to enter; -1: none */
@@ -98,8 +98,10 @@ struct bj_jar {
 	int epoll;
 	uint64_t nonce;             /* what the zygote was asked with, and its slot answers with */
 	bool wrong;                 /* the zygote's answer was to something else */
-	uint64_t filling;           /* clock nanoseconds: when its interpreter was started */
+	uint64_t asked;             /* clock nanoseconds: when it was begun */
+	uint64_t filling;           /* the same: when its interpreter was started */
 	uint64_t started, deadline; /* the same; deadline 0: none */
+	uint64_t ended;             /* the same: since when it is dying */
 	unsigned int samples;       /* that the front was sent */
 	struct bj_wire_reply reply; /* grows into the last message */
 	bool main_gone, dying, collecting;
@@ -138,6 +140,23 @@ int bj_jar_watch(struct bj_jar *jar, struct bj_err *err);
 int bj_jar_build(struct bj_jar *jar, const struct bj_jar_ground *ground,
 		 const struct bj_jar_shape *shape, struct bj_err *err);
 
+/* What a nursery, and then the init that it bore, say of this jar. Takes the descriptors. */
+void bj_jar_heard(struct bj_jar *jar, const struct bj_jar_ground *ground,
+		  struct bj_seal_report *report, const int *fds_take);
+
+/* The nursery is gone, and with it the socket for its inits' reports: this jar, which none has
+ * built yet, never will be. */
+void bj_jar_lose_nursery(struct bj_jar *jar);
+
+/* The namespaces to join for whoever is to be in the jar and comes from us. */
+uint64_t bj_jar_namespaces(const struct bj_jar *jar);
+
+/* What comes with requests and answers of a nursery, so that it finds the jar and no later one. */
+static inline uint64_t bj_jar_nonce(const struct bj_jar *jar)
+{
+	return (uint64_t)jar->index << 32 | (uint32_t)jar->serial;
+}
+
 /* Whether the jar has the layers @required; fails with the name of the first that it has not. */
 int bj_jar_check_required(const struct bj_jar *jar, uint64_t required, struct bj_err *err);
 
@@ -175,9 +194,11 @@ int bj_jar_go(struct bj_jar *jar, struct bj_err *err);
 /* A descriptor is ready. The loop then looks at jar->phase, and at bj_jar_over(). */
 void bj_jar_handle(struct bj_jar *jar, const struct bj_jar_ground *ground, enum bj_jar_event event);
 
-/* Parts of the former, for the files of this module: stop to watch a descriptor and close it; what
- * the front wants; what the script's process says in its last call, or before it makes a socket. */
+/* Parts of the former, for the files of this module: stop to watch a descriptor and close it; init
+ * has built the jar, or not; what the front wants; what the script's process says in its last call,
+ * or before it makes a socket. */
 void bj_jar_unwatch(struct bj_jar *jar, enum bj_jar_event event);
+void bj_jar_built(struct bj_jar *jar, const struct bj_seal_report *report, int files_fd_take);
 void bj_jar_handle_wish(struct bj_jar *jar);
 void bj_jar_handle_last(struct bj_jar *jar, const struct bj_jar_ground *ground);
 
@@ -188,8 +209,13 @@ bool bj_jar_over(const struct bj_jar *jar);
  * is left: what remains is tidying up. True when it was sent. */
 bool bj_jar_reply_early(struct bj_jar *jar);
 
-/* So many sockets of a script are answered for between two ticks. */
-enum { BJ_JAR_SOCKETS_MAX = 256 };
+/* Parts of the former: fill in what only the end knows; send the last message. */
+void bj_jar_complete(struct bj_jar *jar);
+void bj_jar_send(struct bj_jar *jar);
+
+/* So many calls of a script are answered between two ticks: sockets, and last calls of processes
+ * whose last call tells nothing. */
+enum { BJ_JAR_TOLD_MAX = 256 };
 
 /* Look at what the kernel tells nobody: call it every BJ_JAR_TICK_NS while the jar lives. */
 #define BJ_JAR_TICK_NS UINT64_C(50000000)

@@ -6,7 +6,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -32,9 +31,13 @@ enum { CREATE_VERSION = 1, RULE_PATH_BENEATH = 1 };
 #define FS_TRUNCATE   (UINT64_C(1) << 14)
 #define FS_IOCTL_DEV  (UINT64_C(1) << 15)
 
-#define FS_READ   (FS_EXECUTE | FS_READ_FILE | FS_READ_DIR)
-#define FS_ABI_1  ((UINT64_C(1) << 13) - 1)
-#define ON_A_FILE (FS_EXECUTE | FS_WRITE_FILE | FS_READ_FILE | FS_TRUNCATE | FS_IOCTL_DEV)
+#define FS_ABI_1 ((UINT64_C(1) << 13) - 1)
+
+static const uint64_t RIGHTS[] = {
+	[BJ_LANDLOCK_READ] = FS_EXECUTE | FS_READ_FILE | FS_READ_DIR,
+	[BJ_LANDLOCK_USE] = FS_WRITE_FILE | FS_READ_FILE | FS_TRUNCATE | FS_IOCTL_DEV,
+	[BJ_LANDLOCK_WRITE] = ~FS_EXECUTE,
+};
 
 #define SCOPE_ABSTRACT_SOCKET (UINT64_C(1) << 0)
 #define SCOPE_SIGNAL          (UINT64_C(1) << 1)
@@ -66,18 +69,13 @@ static int make_ruleset(uint32_t abi)
 
 static int add_rule(int ruleset, const struct bj_landlock_rule *rule, uint64_t handled)
 {
-	struct stat st;
-	AUTO_FD int fd = open(rule->path, O_PATH | O_CLOEXEC);
+	AUTO_FD int fd = open(rule->path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 
-	if (fd < 0 || fstat(fd, &st) < 0)
+	if (fd < 0)
 		return -1;
 
-	uint64_t access = rule->write ? handled & ~FS_EXECUTE : FS_READ;
-
-	if (!S_ISDIR(st.st_mode))
-		access &= ON_A_FILE;
-
-	const struct path_beneath beneath = { .allowed_access = access & handled, .parent_fd = fd };
+	const struct path_beneath beneath = { .allowed_access = RIGHTS[rule->right] & handled,
+					      .parent_fd = fd };
 
 	return (int)syscall(SYS_landlock_add_rule, ruleset, RULE_PATH_BENEATH, &beneath, 0);
 }

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include <stdbool.h>
-
 /* Network namespaces that jars leave behind as they found them.
  *
  * To make and remove one takes the kernel more than a millisecond, of all that a jar costs the
@@ -11,21 +9,14 @@
  * was, and whose last process is dead, is as good as new and serves the next jar. Any other goes
  * with its jar. A jar has no rights over a namespace that another one made: it could not change it
  * even if it had sockets. */
-enum { BJ_NETS_MAX = 32 };
+enum { BJ_NETS_MAX = 64 };
 
 struct bj_nets {
-	int own; /* the launcher's; -1: nothing is kept */
 	int n, spare[BJ_NETS_MAX];
 };
 
-/* In the launcher: give it a network namespace of its own, to which it can come back. Without one
- * nothing is kept. */
-void bj_nets_init(struct bj_nets *nets);
-
-/* Enter one that was kept, and forget it: the next child is born in it. False when there is none.
- * Go back before anything else is done: a socket would belong there. */
-bool bj_nets_enter(struct bj_nets *nets);
-void bj_nets_go_back(const struct bj_nets *nets);
+/* One that was kept, for the nursery to bear the next init in; the caller closes it. -1: none. */
+int bj_nets_take(struct bj_nets *nets);
 
 /* Keep the namespace @fd, which nobody is in any more. Closes it when there are enough. */
 void bj_nets_keep(struct bj_nets *nets, int fd_take);

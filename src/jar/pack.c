@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "jar/pack.h"
 
+#include "base/err.h"
 #include "base/utf8.h"
 
+#include <errno.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 
 /* At @c, which has @left bytes: C0, DEL, or C1, which terminals obey in UTF-8, too. */
 static bool is_control(const char *c, size_t left)
@@ -74,4 +78,21 @@ int bj_pack_next(const void *pack, size_t size, size_t *pos, struct bj_pack_reco
 	ret->size = (size_t)head.data_size;
 	*pos += sizeof(head) + head.name_size + (size_t)head.data_size;
 	return 1;
+}
+
+int bj_pack_map(int fd, const void **ret_pack, size_t *ret_size, struct bj_err *err)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) < 0 || st.st_size <= 0)
+		return bj_err_set(err, BJ_E_PROTOCOL, errno, "the spec is empty");
+
+	/* Nobody can change it any more. */
+	void *pack = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, fd, 0);
+
+	if (pack == MAP_FAILED)
+		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot map the spec");
+	*ret_pack = pack;
+	*ret_size = (size_t)st.st_size;
+	return 0;
 }

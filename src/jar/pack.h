@@ -41,6 +41,9 @@ void bj_pack_add(struct bj_buf *buf, enum bj_pack_type type, const char *name, c
  * -BJ_E_PROTOCOL when the pack is cut short or malformed. */
 int bj_pack_next(const void *pack, size_t size, size_t *pos, struct bj_pack_record *ret);
 
+/* Map the pack in the sealed memory file @fd, for the life of the process. */
+int bj_pack_map(int fd, const void **ret_pack, size_t *ret_size, struct bj_err *err);
+
 /* Whether @head is one that bj_pack_add() could have made. */
 bool bj_pack_head_valid(const struct bj_pack_head *head);
 

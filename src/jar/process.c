@@ -99,6 +99,8 @@ static int read_hello(struct bj_process *p, struct bj_err *err)
 	if (n != sizeof(p->hello) || p->hello.magic != BJ_WIRE_MAGIC)
 		return bj_err_set(err, BJ_E_SYSTEM, n < 0 ? (int)-n : 0,
 				  "the %s died before it was up; run `belljar doctor`", p->name);
+	if (p->hello.err.code)
+		bj_err_received(&p->hello.err);
 	p->greeted = true;
 	return 0;
 }

@@ -7,6 +7,20 @@
 #include <errno.h>
 #include <sys/resource.h>
 
+/* A caller that is limited more tightly already stays so: who has no right to raise a limit is told
+ * when that is what it does. */
+static int limit_to(__rlimit_resource_t resource, rlim_t value)
+{
+	struct rlimit lim = { .rlim_cur = value, .rlim_max = value };
+
+	if (setrlimit(resource, &lim) == 0)
+		return 0;
+	if (errno != EPERM || getrlimit(resource, &lim) < 0 || lim.rlim_max > value)
+		return -1;
+	lim.rlim_cur = lim.rlim_max;
+	return setrlimit(resource, &lim);
+}
+
 int bj_rlimits_set(const struct bj_rlimits *limits, struct bj_err *err)
 {
 	const struct {
@@ -28,21 +42,10 @@ int bj_rlimits_set(const struct bj_rlimits *limits, struct bj_err *err)
 		{ RLIMIT_RTPRIO, 0, "real-time priority" },
 	};
 
-	for (size_t i = 0; i < BJ_ARRAY_SIZE(table); i++) {
-		struct rlimit now;
-
-		if (getrlimit(table[i].resource, &now) < 0)
-			return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot read the limit of %s",
-					  table[i].name);
-
-		/* A caller that is limited more tightly already stays so. */
-		const rlim_t value = now.rlim_max < table[i].value ? now.rlim_max : table[i].value;
-		const struct rlimit lim = { .rlim_cur = value, .rlim_max = value };
-
-		if (setrlimit(table[i].resource, &lim) < 0)
+	for (size_t i = 0; i < BJ_ARRAY_SIZE(table); i++)
+		if (limit_to(table[i].resource, table[i].value) < 0)
 			return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot limit %s",
 					  table[i].name);
-	}
 	return 0;
 }
 

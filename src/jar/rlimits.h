@@ -31,4 +31,6 @@ static inline uint32_t bj_rlimits_cpu_seconds(uint64_t timeout_ns, uint32_t cpu_
  * 0 changes nothing. 0 or negative errno. */
 int bj_rlimits_lower(uint64_t processes, uint32_t cpu_seconds);
 
+/* Set all of them; what is lower already stays. For a process without CAP_SYS_RESOURCE on the
+ * machine, as every process of a launcher is: another would raise what is lower. */
 int bj_rlimits_set(const struct bj_rlimits *limits, struct bj_err *err);

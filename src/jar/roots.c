@@ -17,6 +17,13 @@ static int open_own(int proc_fd)
 	return openat(proc_fd, "self/ns/mnt", O_RDONLY | O_CLOEXEC);
 }
 
+static void go_back(const struct bj_roots *roots)
+{
+	/* Whoever stays would take the template's files for the launcher's. */
+	if (setns(roots->own, CLONE_NEWNS) < 0)
+		abort();
+}
+
 static int attach_nobody(int root, struct bj_err *err)
 {
 	AUTO_FD int proc = bj_mount_clone(AT_FDCWD, BJ_MOUNTS_NOBODY, 0, err);
@@ -38,7 +45,7 @@ static int make(const struct bj_roots *roots, uint32_t image, int proc_fd, bool 
 	if (root >= 0 && (!want_proc || attach_nobody(root, &unused) == 0) &&
 	    bj_mounts_make_root(root, &unused) == 0)
 		fd = open_own(proc_fd);
-	bj_roots_go_back(roots);
+	go_back(roots);
 	return fd;
 }
 
@@ -56,7 +63,8 @@ static bool is_left_out(void)
 
 void bj_roots_init(struct bj_roots *roots, uint32_t images, int proc_fd, bool want_proc)
 {
-	*roots = (struct bj_roots){ .own = is_left_out() ? -1 : open_own(proc_fd) };
+	*roots = (struct bj_roots){ .own = is_left_out() ? -1 : open_own(proc_fd),
+				    .at = BJ_WIRE_IMAGES };
 	for (uint32_t i = 0; i < BJ_WIRE_IMAGES; i++) {
 		const bool wanted = roots->own >= 0 && (images & (1u << i));
 
@@ -64,14 +72,16 @@ void bj_roots_init(struct bj_roots *roots, uint32_t images, int proc_fd, bool wa
 	}
 }
 
-bool bj_roots_enter(const struct bj_roots *roots, uint32_t image)
+bool bj_roots_enter(struct bj_roots *roots, uint32_t image)
 {
-	return roots->of[image] >= 0 && setns(roots->of[image], CLONE_NEWNS) == 0;
-}
-
-void bj_roots_go_back(const struct bj_roots *roots)
-{
-	/* A launcher that stays would take the template's files for its own. */
-	if (setns(roots->own, CLONE_NEWNS) < 0)
-		abort();
+	if (roots->at == image)
+		return true;
+	if (roots->of[image] >= 0 && setns(roots->of[image], CLONE_NEWNS) == 0) {
+		roots->at = image;
+		return true;
+	}
+	if (roots->at != BJ_WIRE_IMAGES)
+		go_back(roots);
+	roots->at = BJ_WIRE_IMAGES;
+	return false;
 }

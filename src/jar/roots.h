@@ -14,15 +14,16 @@
 struct bj_roots {
 	int own; /* the launcher's; -1: there are no others */
 	int of[BJ_WIRE_IMAGES];
+	uint32_t at; /* the image whose root we are in; BJ_WIRE_IMAGES: the launcher's own */
 };
 
-/* In the launcher, which has a BJ_MOUNTS_NOBODY if it could be made: make one for each image whose
- * bit is in @images.
- * @proc_fd is the launcher's /proc. Those that cannot be made are left out: their jars are born in
- * the launcher's own. With @want_proc each has an empty /proc, over which jars mount their own. */
+/* In the launcher's mount namespace, which has a BJ_MOUNTS_NOBODY if it could be made: make one for
+ * each image whose bit is in @images.
+ * @proc_fd is a /proc of the launcher. Those that cannot be made are left out: their jars are born
+ * in the launcher's own. With @want_proc each has an empty /proc, over which jars mount their own.
+ */
 void bj_roots_init(struct bj_roots *roots, uint32_t images, int proc_fd, bool want_proc);
 
-/* Enter that of @image: the next child is born in it. False when there is none. Go back before
- * anything else is done: the launcher's own files are elsewhere. */
-bool bj_roots_enter(const struct bj_roots *roots, uint32_t image);
-void bj_roots_go_back(const struct bj_roots *roots);
+/* Enter that of @image, and stay: the next child is born in it. False: there is none, and we are in
+ * the launcher's own. */
+bool bj_roots_enter(struct bj_roots *roots, uint32_t image);

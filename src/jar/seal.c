@@ -2,13 +2,13 @@
 
 /* Theory of operation.
  *
- * A jar is made by three processes that the launcher starts.
+ * A jar is made by three processes that are children of the launcher.
  *
- * init is born into new namespaces, and makes its network namespace itself, unless it is born in
- * one that an earlier jar left as it was (nets.h). It waits until its user and group maps are
- * written, builds the jar's file tree, pivots into it unless it is born there (roots.h), says that
- * it is ready, gives up all that it had and turns into a tiny static program that holds the
- * namespaces open.
+ * init (seal_init.c) is born into new namespaces, of the launcher or of a nursery (nursery.h), and
+ * makes its network namespace itself, unless it is born in one that an earlier jar left as it was
+ * (nets.h). It waits until its user and group maps are written, builds the jar's file tree, pivots
+ * into it unless it is born there (roots.h), says that it is ready, gives up all that it had and
+ * does nothing from then on but to hold the namespaces open (hold.h).
  *
  * A helper, a child of the launcher, joins the cgroups (limits are written already) and the
  * namespaces, forks the script's process and ends. That process is therefore inside every wall
@@ -40,9 +40,8 @@
 #include "jar/farewell.h"
 #include "jar/landlock.h"
 #include "jar/layers.h"
-#include "jar/net.h"
+#include "jar/pack.h"
 #include "jar/rlimits.h"
-#include "jar/userns.h"
 #include "seccomp/filters.h"
 
 #include <errno.h>
@@ -55,130 +54,6 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-
-static const struct {
-	uint64_t flag;
-	enum bj_layer_id layer;
-} NAMESPACES[] = {
-	{ CLONE_NEWUSER, BJ_LAYER_USER_NS }, { CLONE_NEWPID, BJ_LAYER_PID_NS },
-	{ CLONE_NEWNS, BJ_LAYER_MOUNT_NS },  { CLONE_NEWNET, BJ_LAYER_NET_NS },
-	{ CLONE_NEWIPC, BJ_LAYER_IPC_NS },   { CLONE_NEWUTS, BJ_LAYER_UTS_NS },
-};
-
-uint64_t bj_seal_namespaces(void)
-{
-	uint64_t flags = 0;
-
-	for (size_t i = 0; i < BJ_ARRAY_SIZE(NAMESPACES); i++)
-		if (!bj_layer_faulty(NAMESPACES[i].layer))
-			flags |= NAMESPACES[i].flag;
-	return flags;
-}
-
-static uint64_t namespace_layers(void)
-{
-	uint64_t layers = 0;
-
-	for (size_t i = 0; i < BJ_ARRAY_SIZE(NAMESPACES); i++)
-		layers |= BJ_LAYER_BIT(NAMESPACES[i].layer);
-	return layers;
-}
-
-/* Map the sealed spec. It is a memory file that nobody can change any more. */
-static int map_spec(int fd, const void **ret_pack, size_t *ret_size, struct bj_err *err)
-{
-	struct stat st;
-
-	if (fstat(fd, &st) < 0 || st.st_size <= 0)
-		return bj_err_set(err, BJ_E_PROTOCOL, errno, "the spec is empty");
-
-	void *pack = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, fd, 0);
-
-	if (pack == MAP_FAILED)
-		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot map the spec");
-	*ret_pack = pack;
-	*ret_size = (size_t)st.st_size;
-	return 0;
-}
-
-/* --- init ------------------------------------------------------------------------------------- */
-
-static int build_jar(const struct bj_seal_build *plan, struct bj_seal_report *report,
-		     int *ret_files)
-{
-	struct bj_err *err = &report->err;
-	struct bj_mounts_jar jar = { .image = plan->image,
-				     .has_root = plan->has_root,
-				     .tmp_size = plan->tmp_size,
-				     .proc = plan->proc };
-	uint64_t layers = 0;
-	int r = 0;
-
-	/* An unmapped uid cannot create files, not even as root of the namespace. */
-	if (!bj_layer_faulty(BJ_LAYER_USER_NS))
-		r = bj_creds_become(plan->init_uid, plan->init_uid, err);
-	/* The change of uid made us opaque, even to a launcher that is not root: it could not
-	 * join our namespaces. The init program makes itself opaque again. */
-	if (r == 0 && prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) < 0)
-		r = bj_err_set(err, BJ_E_SYSTEM, errno, "cannot be joined");
-	if (r == 0 && !bj_layer_faulty(BJ_LAYER_USER_NS))
-		r = bj_userns_limit_jar(plan->proc_fd, err);
-	if (r == 0 && !plan->has_net && !bj_layer_faulty(BJ_LAYER_NET_NS))
-		r = bj_net_loopback_up(err);
-	if (r == 0 && !bj_layer_faulty(BJ_LAYER_UTS_NS) && sethostname("belljar", 7) < 0)
-		r = bj_err_set(err, BJ_E_SYSTEM, errno, "cannot set the host name");
-	if (r == 0 && plan->spec_fd >= 0)
-		r = map_spec(plan->spec_fd, &jar.pack, &jar.pack_size, err);
-	if (r == 0)
-		r = bj_mounts_enter(&jar, &layers, ret_files, err);
-	report->layers = layers | namespace_layers();
-	return r;
-}
-
-/* Nothing of the launcher stays with init but its one descriptor for the program to run. */
-static void shed_everything(int exe)
-{
-	sigset_t all;
-
-	sigfillset(&all);
-	sigprocmask(SIG_SETMASK, &all, NULL);
-	signal(SIGCHLD, SIG_IGN);
-	setsid();
-	if (exe > 0)
-		close_range(0, (unsigned int)exe - 1, 0);
-	close_range((unsigned int)exe + 1, ~0u, 0);
-}
-
-/* A network namespace takes the kernel longer than all others, and it may have to wait until it has
- * removed others. So it is made here, not where init is born: there the launcher would wait. */
-static int own_network(const struct bj_seal_build *plan, struct bj_err *err)
-{
-	if (!plan->has_net && !bj_layer_faulty(BJ_LAYER_NET_NS) && unshare(CLONE_NEWNET) < 0)
-		return bj_err_set(err, BJ_E_UNSUPPORTED, errno,
-				  "cannot make a network namespace; run `belljar doctor`");
-	return 0;
-}
-
-void bj_seal_init(const struct bj_seal_build *plan, int sync)
-{
-	static char *const argv[] = { (char *)"jar-init", NULL };
-	static char *const envp[] = { NULL };
-	struct bj_seal_report report = { 0 };
-	const int r = own_network(plan, &report.err);
-	int files = -1;
-	char go;
-
-	if (read(sync, &go, 1) != 1)
-		_exit(1); /* the launcher gave up */
-	report.failed = r < 0 || build_jar(plan, &report, &files) < 0;
-	if (bj_fd_send(sync, &report, sizeof(report), &files, files >= 0) < 0 || report.failed)
-		_exit(1);
-	shed_everything(plan->init_exe);
-	if (bj_creds_end_root(NULL) < 0 || bj_creds_no_new_privs(NULL) < 0)
-		_exit(1);
-	syscall(SYS_execveat, plan->init_exe, "", argv, envp, AT_EMPTY_PATH);
-	_exit(1);
-}
 
 /* --- the script ------------------------------------------------------------------------------- */
 
@@ -261,9 +136,9 @@ static int shed_privilege(const struct bj_seal_limits *plan, uint64_t *layers, s
 static int enter_landlock(uint32_t *ret_abi, struct bj_err *err)
 {
 	static const struct bj_landlock_rule rules[] = {
-		{ "/", false },        { "/tmp", true },        { BJ_JAR_WORK, true },
-		{ "/dev/shm", true },  { "/dev/null", true },   { "/dev/zero", true },
-		{ "/dev/full", true }, { "/dev/random", true }, { "/dev/urandom", true },
+		{ "/", BJ_LANDLOCK_READ },          { "/dev", BJ_LANDLOCK_USE },
+		{ "/dev/shm", BJ_LANDLOCK_WRITE },  { "/tmp", BJ_LANDLOCK_WRITE },
+		{ BJ_JAR_WORK, BJ_LANDLOCK_WRITE },
 	};
 
 	return bj_landlock_seal(rules, BJ_ARRAY_SIZE(rules), ret_abi, err);
@@ -302,8 +177,19 @@ bool bj_seal_begin(void)
 	return !is_left_out(BJ_LAYER_SECCOMP) && bj_filter_load(&bj_filter_zygote) == 0;
 }
 
+/* Step 9 of a process whose zygote has begun it. *@last_fd hears its last call; it ends well
+ * without, too. */
+static int finish_seccomp(int *last_fd, struct bj_err *err)
+{
+	*last_fd = bj_farewell_listen(true, &bj_filter_slot);
+
+	const int r = *last_fd >= 0 ? 0 : bj_filter_load(&bj_filter_slot);
+
+	return r < 0 ? bj_err_set(err, BJ_E_SYSTEM, -r, "cannot load the seccomp filter") : 0;
+}
+
 /* Step 9. */
-static int enter_seccomp(int filter_fd, bool begun, struct bj_err *err)
+static int enter_seccomp(int filter_fd, struct bj_err *err)
 {
 	static unsigned char code[BJ_FILTER_MAX];
 	struct bj_filter filter = { .code = code };
@@ -318,15 +204,14 @@ static int enter_seccomp(int filter_fd, bool begun, struct bj_err *err)
 		filter.size = (size_t)n;
 	}
 
-	const int r = begun ? bj_filter_load(&bj_filter_slot)
-			    : bj_filter_seal(filter_fd >= 0 ? &filter : NULL);
+	const int r = bj_filter_seal(filter_fd >= 0 ? &filter : NULL);
 
 	if (r < 0)
 		return bj_err_set(err, BJ_E_SYSTEM, -r, "cannot load the seccomp filters");
 	return 0;
 }
 
-int bj_seal_self(const struct bj_seal_limits *limits, int filter_fd, bool begun,
+int bj_seal_self(const struct bj_seal_limits *limits, int filter_fd, int *last_fd,
 		 struct bj_seal_report *report)
 {
 	int r = shed_privilege(limits, &report->layers, &report->err);
@@ -334,7 +219,8 @@ int bj_seal_self(const struct bj_seal_limits *limits, int filter_fd, bool begun,
 	if (r == 0)
 		r = enter_lsm(report);
 	if (r == 0)
-		r = enter_seccomp(filter_fd, begun, &report->err);
+		r = last_fd ? finish_seccomp(last_fd, &report->err)
+			    : enter_seccomp(filter_fd, &report->err);
 	report->layers |= BJ_LAYER_BIT(BJ_LAYER_SECCOMP);
 	report->failed = r < 0;
 	return r;
@@ -382,9 +268,9 @@ void bj_seal_script(const struct bj_seal_script *plan, int report_fd)
 		bj_err_set(&report.err, BJ_E_SYSTEM, errno, "nobody would hear of the end");
 		give_up(&report);
 	}
-	if (map_spec(FD_SPEC, &pack, &pack_size, &report.err) < 0 ||
+	if (bj_pack_map(FD_SPEC, &pack, &pack_size, &report.err) < 0 ||
 	    bj_exec_prepare(&exec, pack, pack_size, &report.err) < 0 ||
-	    bj_seal_self(&plan->limits, plan->filter_fd >= 0 ? FD_FILTER : -1, false, &report) < 0)
+	    bj_seal_self(&plan->limits, plan->filter_fd >= 0 ? FD_FILTER : -1, NULL, &report) < 0)
 		give_up(&report);
 	send_report(&report);
 	bj_exec_run(&exec, &report.err);

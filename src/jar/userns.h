@@ -12,8 +12,9 @@ struct bj_userns_ids {
 	bool shared;     /* one uid for both: 65534 inside, @script outside */
 };
 
-/* Write the user and group maps of @pid, which waits in a new user namespace. */
-int bj_userns_map(pid_t pid, const struct bj_userns_ids *ids, struct bj_err *err);
+/* Write the user and group maps of @pid, which waits in a new user namespace. @proc_fd is a /proc
+ * of the launcher. */
+int bj_userns_map(int proc_fd, pid_t pid, const struct bj_userns_ids *ids, struct bj_err *err);
 
 /* Some things the kernel counts by user namespace, and a namespace's share counts for whoever made
  * it, up to root of the machine: inotify instances, of which a user has 128, are one. Without a

@@ -25,49 +25,22 @@
 #include "base/coverage.h"
 #include "base/err.h"
 #include "base/fd.h"
-#include "jar/creds.h"
-#include "jar/embed.h"
 #include "jar/layers.h"
-#include "jar/userns.h"
 #include "launch/launcher.h"
-#include "seccomp/filters.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <grp.h>
-#include <linux/capability.h>
-#include <linux/keyctl.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/epoll.h>
 #include <sys/file.h>
-#include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 
-#define END_NS UINT64_C(10000000000) /* for jars to end, when all must */
+#define END_NS      UINT64_C(10000000000) /* for jars to end, when all must */
+#define SLOW_END_NS UINT64_C(200000000)   /* for one, from its kill */
 
 /* Each jar costs the launcher up to as many descriptors, most while it is built on cgroup v1; the
  * table is no larger than that allows. */
 enum { MAX_JARS = 4096, FDS_PER_JAR = 19, EVENTS_AT_ONCE = 64, LOOK_MS = 20 };
-
-/* What making, joining, ending and measuring a jar takes. */
-#define CAP_BIT(cap) (UINT64_C(1) << (cap))
-#define KEEP_CAPS                                                                                  \
-	(CAP_BIT(CAP_SYS_ADMIN)    /* namespaces, mounts, setns */                                 \
-	 | CAP_BIT(CAP_SETUID)     /* maps, becoming nobody */                                     \
-	 | CAP_BIT(CAP_SETGID)     /* the same for groups */                                       \
-	 | CAP_BIT(CAP_SETPCAP)    /* dropping the bounding set in children */                     \
-	 | CAP_BIT(CAP_SYS_PTRACE) /* setns by the pidfd of an init that is not dumpable */        \
-	 | CAP_BIT(CAP_KILL))      /* ending jars, whose uids differ from ours */
-
-/* And making many: entering the mount namespaces that jars are copies of (roots.h). */
-#define KEEP_CAPS_MANY (KEEP_CAPS | CAP_BIT(CAP_SYS_CHROOT))
 
 /* --- coming up -------------------------------------------------------------------------------- */
 
@@ -76,28 +49,6 @@ static uint32_t count_slots(void)
 	const uint64_t fit = bj_fd_raise_limit() / FDS_PER_JAR;
 
 	return fit < 1 ? 1 : fit > MAX_JARS ? MAX_JARS : (uint32_t)fit;
-}
-
-/* Real-time for too long means a fault of ours: step back before the machine suffers. */
-static void on_overtime(int sig)
-{
-	const struct sched_param param = { 0 };
-
-	(void)sig;
-	sched_setscheduler(0, SCHED_OTHER, &param);
-}
-
-/* The best effort of a process that must act within milliseconds. Refusal is fine: then the
- * deadline is as exact as the machine is idle. The kernel counts the time between two waits; past
- * the first limit we lose the privilege, past the second our life, and every jar with it. */
-static void be_quick(void)
-{
-	const struct sched_param param = { .sched_priority = 1 };
-	const struct rlimit limit = { .rlim_cur = 200000, .rlim_max = 2000000 };
-	const struct sigaction action = { .sa_handler = on_overtime };
-
-	if (setrlimit(RLIMIT_RTTIME, &limit) == 0 && sigaction(SIGXCPU, &action, NULL) == 0)
-		sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &param);
 }
 
 /* The only run is answered. Whoever started us ends now, and should not wait for our cleaning up:
@@ -110,150 +61,6 @@ static void be_patient(struct launcher *l)
 		return;
 	l->patient = true;
 	sched_setscheduler(0, SCHED_BATCH | SCHED_RESET_ON_FORK, &param);
-}
-
-/* A copy of the init program that nothing can change. */
-static int init_program(struct bj_err *err)
-{
-	const int fd = bj_fd_memfile("jar-init", bj_embed_init, bj_embed_init_size);
-
-	if (fd < 0)
-		return bj_err_set(err, BJ_E_SYSTEM, -fd, "cannot make the jar's init");
-	return fd;
-}
-
-/* Ask the starter for what it alone can give: the maps of our user namespace, and cgroups. */
-static int ask_means(struct launcher *l, struct bj_err *err)
-{
-	struct bj_launch_means means;
-	int fds[BJ_HIER_COUNT], rooms[BJ_HIER_COUNT];
-	size_t n = 0, next = 0;
-
-	if (write(l->starter, "m", 1) != 1 ||
-	    bj_fd_recv(l->starter, &means, sizeof(means), fds, BJ_HIER_COUNT, &n, 0) !=
-		    sizeof(means) ||
-	    !means.mapped)
-		return bj_err_set(err, BJ_E_UNSUPPORTED, 0,
-				  "cannot map users into a user namespace; run `belljar doctor`");
-	for (int h = 0; h < BJ_HIER_COUNT; h++)
-		rooms[h] = means.has_room[h] && next < n ? fds[next++] : -1;
-	l->no_cgroups = means.why;
-	if (means.has_cgroups)
-		l->ground.cgroups = bj_cgroups_adopt(&means.cgroups, rooms);
-	return 0;
-}
-
-/* Enter the user namespace (unless born in it) and become who we are there. The starter, outside,
- * writes the maps. */
-static int give_up_root(struct launcher *l, const struct bj_launch_birth *birth, struct bj_err *err)
-{
-	const uid_t self = birth->uids ? 0 : BJ_JAR_UID;
-
-	if (birth->root && setgroups(0, NULL) < 0)
-		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot drop supplementary groups");
-	if (birth->root && unshare(CLONE_NEWUSER | CLONE_NEWNS) < 0)
-		return bj_err_set(err, BJ_E_UNSUPPORTED, errno,
-				  "cannot make a user namespace; run `belljar doctor` for the fix");
-
-	int r = ask_means(l, err);
-
-	if (r == 0)
-		r = bj_creds_become(self, self, err);
-	if (r < 0)
-		return r;
-	/* A change of uid hides /proc/self and that of every child, whose maps we must write. */
-	if (prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) < 0)
-		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot see own children");
-	return 0;
-}
-
-/* Open an image and hold it against removal: the lock lasts as long as this process. */
-static int hold_image(const struct bj_launch_image *image, struct bj_err *err)
-{
-	if (!image->there) {
-		bj_err_set(err, BJ_E_NOT_FOUND, 0, "there is no image");
-		return BJ_MOUNTS_NOTHING;
-	}
-	if (!image->root)
-		return BJ_MOUNTS_HOST;
-
-	const int fd = open(image->root, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-
-	if (fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) == 0)
-		return fd;
-	bj_err_set(err, BJ_E_NOT_FOUND, errno, "cannot use the image at %.100s", image->root);
-	if (fd >= 0)
-		close(fd);
-	return BJ_MOUNTS_NOTHING;
-}
-
-/* Only the first one must be there. */
-static int hold_images(struct launcher *l, const struct bj_launch_image *images, int *ret_fds,
-		       struct bj_err *err)
-{
-	struct bj_err gone;
-
-	for (int i = 0; i < BJ_WIRE_IMAGES; i++) {
-		ret_fds[i] = hold_image(&images[i], i == 0 ? err : &gone);
-		l->ground.images[i].there = ret_fds[i] != BJ_MOUNTS_NOTHING;
-		l->ground.images[i].python = images[i].python;
-		l->ground.images[i].bash = images[i].bash;
-	}
-	return l->ground.images[0].there ? 0 : -err->code;
-}
-
-/* What making jars does not take, neither we nor our children can do. */
-static int load_filter(struct bj_err *err)
-{
-	const int r = bj_filter_load(&bj_filter_launcher);
-
-	return r < 0 ? bj_err_set(err, BJ_E_UNSUPPORTED, -r,
-				  "cannot load the launcher's filter; run `belljar doctor`")
-		     : 0;
-}
-
-/* For one jar one will do. Without an empty one there are no roots (roots.h), and jars pivot. */
-static int open_procs(struct launcher *l, struct bj_err *err)
-{
-	struct bj_err unused;
-
-	l->ground.n_procs = bj_mounts_procs(l->ground.procs, l->once ? 1 : BJ_MOUNTS_PROCS);
-	if (l->ground.n_procs == 0)
-		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot open /proc");
-	if (!l->once)
-		(void)!bj_mounts_nobody(&unused);
-	return 0;
-}
-
-static int build_ground(struct launcher *l, const struct bj_launch_birth *birth,
-			const struct bj_launch_image *images, struct bj_err *err)
-{
-	int fds[BJ_WIRE_IMAGES];
-	int r = hold_images(l, images, fds, err);
-
-	/* A session keyring of our own, empty: keys of the caller are not reachable from a jar. */
-	syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL);
-	be_quick();
-	if (r == 0 && !birth->root)
-		r = give_up_root(l, birth, err);
-	if (r == 0)
-		r = bj_mounts_templates(fds, BJ_WIRE_IMAGES, true, err);
-	if (r == 0)
-		r = open_procs(l, err);
-	if (r == 0 && birth->root)
-		r = give_up_root(l, birth, err);
-	if (r == 0)
-		r = bj_userns_limit_all(err);
-	if (r == 0)
-		r = bj_creds_keep_caps(l->once ? KEEP_CAPS : KEEP_CAPS_MANY, err);
-	/* Children inherit it: where it is left out, it is left out here, too. */
-	if (r == 0 && !bj_layer_faulty(BJ_LAYER_NO_NEW_PRIVS))
-		r = bj_creds_no_new_privs(err);
-	if (r == 0)
-		r = load_filter(err);
-	if (r == 0)
-		r = l->ground.init_exe = init_program(err);
-	return r < 0 ? r : 0;
 }
 
 /* A forked copy of the caller may hold the control socket open for ever: watch the caller itself.
@@ -285,7 +92,7 @@ static int come_up(struct launcher *l, const struct bj_launch_birth *birth,
 	if (!l->jars || l->epoll < 0 || epoll_ctl(l->epoll, EPOLL_CTL_ADD, l->control, &ev) < 0)
 		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot watch the control socket");
 
-	const int r = build_ground(l, birth, images, err);
+	const int r = ground_build(l, birth, images, err);
 
 	return r < 0 ? r : watch_others(l, err);
 }
@@ -352,46 +159,17 @@ static int next_step(struct launcher *l, struct bj_jar *jar, struct bj_err *err)
 	return jar->phase == BJ_JAR_WAITING && jar->has_run ? bj_jar_go(jar, err) : 0;
 }
 
-static struct bj_jar_shape shape_of(const struct bj_wire_launch *run)
-{
-	return (struct bj_jar_shape){
-		.limits = { .memory = run->memory, .cpu_milli = run->cpu_milli, .pids = run->pids },
-		.tmp_size = run->tmp_size
-	};
-}
-
-/* The zygote died, or the slot did, before the script began: that is no fault of the script. Its
- * run gets a jar of its own and a cold start. */
-static void rescue(struct launcher *l, struct bj_jar *jar)
-{
-	struct bj_jar *fresh = launcher_new_jar(l, jar->image);
-	struct bj_err err = { 0 };
-
-	if (!fresh)
-		return;
-	bj_jar_move_run(jar, fresh);
-	fresh->cold_only = true;
-
-	const struct bj_jar_shape shape = shape_of(&fresh->run);
-
-	if (bj_jar_build(fresh, &l->ground, &shape, &err) < 0)
-		bj_jar_fail(fresh, &err);
-	launcher_advance(l, fresh);
-}
-
 void launcher_advance(struct launcher *l, struct bj_jar *jar)
 {
 	struct bj_err err = { 0 };
 
-	if (next_step(l, jar, &err) < 0 || bj_jar_watch(jar, &err) < 0) {
+	if (next_step(l, jar, &err) < 0 || bj_jar_watch(jar, &err) < 0)
 		bj_jar_fail(jar, &err);
-	}
 	if (jar->wrong) {
 		jar->wrong = false;
 		pool_found_wrong(l, jar);
 	}
-	if (jar->failed && jar->has_run && jar->warm && jar->started == 0)
-		rescue(l, jar);
+	rescue(l, jar);
 	if (jar->dying)
 		bj_jar_reply_early(jar);
 	if (!bj_jar_over(jar))
@@ -414,10 +192,7 @@ static struct bj_jar *find_jar(struct launcher *l, const struct bj_wire_launch *
 
 static void launch(struct launcher *l, const struct bj_wire_launch *msg, int *fds, size_t n_fds)
 {
-	const struct bj_jar_shape shape = {
-		.limits = { .memory = msg->memory, .cpu_milli = msg->cpu_milli, .pids = msg->pids },
-		.tmp_size = msg->tmp_size
-	};
+	const struct bj_jar_shape shape = launcher_shape(msg);
 	struct bj_err err = { 0 };
 
 	if (msg->flags & BJ_WIRE_AGAIN)
@@ -434,7 +209,7 @@ static void launch(struct launcher *l, const struct bj_wire_launch *msg, int *fd
 		return;
 	}
 
-	const bool fresh = jar->init_pid == 0;
+	const bool fresh = jar->init_pid == 0 && !jar->unborn;
 	const uint32_t pool = pool_of(l, msg);
 
 	/* What no zygote can start begins to start while the jar is built. */
@@ -529,12 +304,22 @@ static bool handle_event(struct launcher *l, uint64_t data)
 		zygote_says(l, (uint32_t)data % MAX_POOLS);
 	else if (what == BJ_EVENT_ZYGOTE_DEAD)
 		zygote_dead(l, (uint32_t)data % MAX_POOLS);
+	else if (what == BJ_EVENT_NURSERY)
+		nursery_says(l);
+	else if (what == BJ_EVENT_NURSERY_DEAD)
+		nursery_end(l);
 	else
 		handle_jar(l, what, (uint32_t)data);
 	return true;
 }
 
 /* --- time ------------------------------------------------------------------------------------- */
+
+/* The earlier of two points in time, of which 0 is never. */
+static uint64_t earlier(uint64_t a, uint64_t b)
+{
+	return a == 0 || (b != 0 && b < a) ? b : a;
+}
 
 static bool may_linger(const struct launcher *l, const struct bj_jar *jar, uint64_t now)
 {
@@ -543,31 +328,52 @@ static bool may_linger(const struct launcher *l, const struct bj_jar *jar, uint6
 	return jar->exited && now < l->resume && now < latest - latest % BJ_JAR_LINGER_SPAN_NS;
 }
 
-/* Kill what is due and look after the rest; return when to come back, 0 when no jar lives. */
+/* Jars end soon after they are killed. One that does not may wait for a process that nobody knows:
+ * a helper was killed with it before it could tell which one it had forked. When to come back. */
+static uint64_t check_dying(struct launcher *l, const struct bj_jar *jar, uint64_t now, bool tick)
+{
+	const uint64_t due = jar->ended + SLOW_END_NS;
+
+	if (now < due)
+		return due;
+	if (tick && l->strays_at == 0)
+		l->strays_at = now;
+	return now + BJ_JAR_TICK_NS;
+}
+
+/* Kill @jar if it is due, look after it at a tick. When to come back, or 0. */
+static uint64_t check_jar(struct launcher *l, struct bj_jar *jar, uint64_t now, bool tick)
+{
+	const uint64_t due = may_linger(l, jar, now) ? l->resume : jar->deadline;
+
+	if (!jar->dying && due != 0) {
+		if (due <= now)
+			bj_jar_expire(jar);
+		else if (tick)
+			bj_jar_tick(jar);
+	}
+	return jar->dying ? check_dying(l, jar, now, tick) : due;
+}
+
+/* Kill what is due and look after the rest; return when to come back, 0 when there is no jar that
+ * waits for a time. */
 static uint64_t check_deadlines(struct launcher *l)
 {
 	const uint64_t now = bj_clock_now();
 	const bool tick = now >= l->next_tick;
 	uint64_t next = 0;
 
-	for (uint32_t i = 0, seen = 0; seen < l->n_live && i < l->n_slots; i++) {
-		struct bj_jar *jar = l->jars[i];
+	if (tick)
+		nursery_mind(l, now);
 
-		if (!jar)
+	for (uint32_t i = 0, seen = 0; seen < l->n_live && i < l->n_slots; i++) {
+		if (!l->jars[i])
 			continue;
 		seen++;
-		if (jar->dying || jar->deadline == 0)
-			continue;
-
-		const uint64_t due = may_linger(l, jar, now) ? l->resume : jar->deadline;
-
-		if (due <= now)
-			bj_jar_expire(jar);
-		else if (tick)
-			bj_jar_tick(jar);
-		if (!jar->dying && (next == 0 || due < next))
-			next = due;
+		next = earlier(next, check_jar(l, l->jars[i], now, tick));
 	}
+	if (tick && l->strays_at && now >= l->strays_at)
+		zygote_reap_strays(l);
 	if (tick)
 		l->next_tick = now + BJ_JAR_TICK_NS;
 	return next > l->next_tick ? l->next_tick : next;
@@ -615,12 +421,6 @@ static void end_all(struct launcher *l)
 	}
 }
 
-/* The earlier of two points in time, of which 0 is never. */
-static uint64_t earlier(uint64_t a, uint64_t b)
-{
-	return a == 0 || (b != 0 && b < a) ? b : a;
-}
-
 static void loop(struct launcher *l)
 {
 	struct epoll_event events[EVENTS_AT_ONCE];
@@ -647,14 +447,14 @@ static int open_meminfo(void)
 #endif
 }
 
-static void make_roots(struct launcher *l)
+/* What saves time where many jars come and go. */
+static void settle(struct launcher *l)
 {
-	uint32_t images = 0;
-
-	for (uint32_t i = 0; i < BJ_WIRE_IMAGES; i++)
-		images |= l->ground.images[i].there ? 1u << i : 0;
-	bj_roots_init(&l->roots, images, l->ground.procs[0], l->ground.proc != BJ_MOUNTS_PROC_NONE);
-	l->ground.roots = &l->roots;
+	/* A namespace that a jar leaves is not to be entered from the machine's network. */
+	if (unshare(CLONE_NEWNET) == 0)
+		l->ground.nets = &l->nets;
+	l->ground.nursery = &l->nursery;
+	nursery_keep(l, bj_clock_now());
 }
 
 void bj_launch_main(const struct bj_launch_birth *birth, const struct bj_launch_settings *settings)
@@ -675,13 +475,8 @@ void bj_launch_main(const struct bj_launch_birth *birth, const struct bj_launch_
 	const bool up = come_up(&l, birth, settings->images, &err) == 0 &&
 			pools_init(&l, settings, &err) == 0;
 
-	if (up && !settings->ahead) {
-		bj_births_init(&l.births);
-		l.ground.births = &l.births;
-		bj_nets_init(&l.nets);
-		l.ground.nets = &l.nets;
-		make_roots(&l);
-	}
+	if (up && !settings->ahead)
+		settle(&l);
 	say_hello(&l, up ? NULL : &err);
 	if (up) {
 		if (settings->ahead)

@@ -55,6 +55,7 @@ struct bj_launch_birth {
 	int caller;    /* pidfd of the process whose death ends us; -1: none */
 	int sync;      /* to the starter, whose end ends us */
 	bool root;     /* we are the machine's root, until the tree is built */
+	bool net;      /* the starter makes the network namespace of the first jar */
 	uint32_t uids; /* uids from 1 on that jars may have; 0: they share ours */
 };
 

@@ -6,8 +6,8 @@
 #include "launch/launch.h"
 #include "warm/zygote.h"
 
-/* The launcher's state, shared by its loop (launch.c), its pools (pool.c) and its zygotes
- * (zygotes.c). */
+/* The launcher's state, shared by its loop (launch.c), its pools (pool.c), its zygotes (zygotes.c)
+ * and its nursery (nursery.c). */
 
 /* What jars are kept for. */
 enum pool_kind {
@@ -60,9 +60,11 @@ struct launcher {
 	int starter;  /* socket to the starter; its end of file is the starter's end */
 	int epoll;
 	struct bj_jar_ground ground;
-	struct bj_births births;
 	struct bj_nets nets;
-	struct bj_roots roots;
+	struct bj_nursery nursery;
+	uint64_t nursery_at;      /* clock nanoseconds: none is started before */
+	uint64_t nursery_heard;   /* the same: its last word */
+	uint32_t nursery_vain;    /* started since then */
 	struct bj_err no_cgroups; /* why there are none */
 	struct bj_jar **jars;     /* by index; NULL: free */
 	uint32_t n_slots, n_live;
@@ -83,16 +85,24 @@ struct launcher {
 };
 
 /* What an event of the epoll belongs to: a jar by its index, or one of these. */
-#define BJ_EVENT_CONTROL     UINT32_MAX
-#define BJ_EVENT_CALLER      (UINT32_MAX - 1)
-#define BJ_EVENT_ZYGOTE      (UINT32_MAX - 2) /* with its kind, as the next one */
-#define BJ_EVENT_ZYGOTE_DEAD (UINT32_MAX - 3)
+#define BJ_EVENT_CONTROL      UINT32_MAX
+#define BJ_EVENT_CALLER       (UINT32_MAX - 1)
+#define BJ_EVENT_ZYGOTE       (UINT32_MAX - 2) /* with its kind, as the next one */
+#define BJ_EVENT_ZYGOTE_DEAD  (UINT32_MAX - 3)
+#define BJ_EVENT_NURSERY      (UINT32_MAX - 4)
+#define BJ_EVENT_NURSERY_DEAD (UINT32_MAX - 5)
 
 /* A new jar in the table that will show @image, not built yet; NULL when the table is full. */
 struct bj_jar *launcher_new_jar(struct launcher *l, uint32_t image);
 
 /* Do what the jar's phase asks for, until it waits for an event or is over and gone. */
 void launcher_advance(struct launcher *l, struct bj_jar *jar);
+
+/* --- ground ----------------------------------------------------------------------------------- */
+
+/* Make what all jars stand on, give root up, and keep only what making jars takes. */
+int ground_build(struct launcher *l, const struct bj_launch_birth *birth,
+		 const struct bj_launch_image *images, struct bj_err *err);
 
 /* --- pools ------------------------------------------------------------------------------------ */
 
@@ -151,5 +161,31 @@ void zygote_end(struct launcher *l, uint32_t pool);
 /* How it goes wrong, in a test build that is told to. */
 enum bj_sick zygote_sick(const struct pool *pool);
 
-/* Wait for children that nobody knows: what a zygote had forked when it was killed. */
+/* Wait for children that nobody knows: what a zygote or a nursery had forked when it was killed.
+ * Soon there may be some. */
 void zygote_reap_strays(struct launcher *l);
+void zygote_expect_strays(struct launcher *l);
+
+/* --- rescue ----------------------------------------------------------------------------------- */
+
+/* What a run wants of its jar. */
+struct bj_jar_shape launcher_shape(const struct bj_wire_launch *run);
+
+/* If @jar failed for want of a zygote, a slot or a nursery, its run gets a jar of its own, with an
+ * init that the launcher bears, and a cold start: that is not rescued again. */
+void rescue(struct launcher *l, struct bj_jar *jar);
+
+/* --- nursery ---------------------------------------------------------------------------------- */
+
+/* Start one if there is none. */
+void nursery_keep(struct launcher *l, uint64_t now);
+
+/* It, or an init that it bore, said something. */
+void nursery_says(struct launcher *l);
+
+/* End it if it hangs. */
+void nursery_mind(struct launcher *l, uint64_t now);
+
+/* It is dead, sick or not needed any more. Jars that wait for it fail; the next refill starts
+ * another. */
+void nursery_end(struct launcher *l);

@@ -547,6 +547,7 @@ uint64_t pool_refill(struct launcher *l)
 	if (l->strays_at && now >= l->strays_at)
 		zygote_reap_strays(l);
 	look_at_memory(l, now);
+	nursery_keep(l, now);
 
 	const uint64_t idle = shelves_look(l, now);
 

@@ -14,6 +14,7 @@
 #include "jar/cgroup_file.h"
 #include "jar/creds.h"
 #include "jar/layers.h"
+#include "jar/net.h"
 #include "jar/scope.h"
 #include "jar/subids.h"
 #include "jar/sys.h"
@@ -138,6 +139,13 @@ static int shed_starter(int sync, int claim)
 	return close_range(claim >= 0 ? FD_LAUNCHER_FREE : FD_CLAIM, ~0u, 0);
 }
 
+/* Where there is one jar its network namespace is made here, meanwhile. It takes the kernel as long
+ * as all else that a jar is, and a launcher of an ordinary user could not enter it. */
+static bool makes_net(const struct bj_launch_settings *settings)
+{
+	return settings->ahead && geteuid() == 0 && !bj_layer_faulty(BJ_LAYER_NET_NS);
+}
+
 static pid_t fork_launcher(const struct bj_launch_settings *settings, bool watch, int *ret_sync,
 			   const struct bj_cgroups *cgroups, const struct bj_subids *ids)
 {
@@ -157,6 +165,7 @@ static pid_t fork_launcher(const struct bj_launch_settings *settings, bool watch
 						       .caller = watch ? FD_CALLER : -1,
 						       .sync = FD_SYNC,
 						       .root = root,
+						       .net = makes_net(settings),
 						       .uids = ids->count };
 		if (shed_starter(pair[1], ids->claim) < 0)
 			_exit(1);
@@ -200,6 +209,25 @@ static void complete_cgroups(const struct bj_launch_settings *settings, struct b
 	/* Whoever waits for one run does not wait for what others left behind. */
 	if (!settings->ahead)
 		bj_cgroups_sweep(*groups);
+}
+
+static int open_own_net(void)
+{
+	return open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
+}
+
+/* Make the network namespace of the jar and hand it over; without one the jar makes it itself. */
+static void give_net(int sync)
+{
+	struct bj_err unused;
+	AUTO_FD int own = open_own_net();
+	const bool made = own >= 0 && unshare(CLONE_NEWNET) == 0;
+	AUTO_FD int net = made && bj_net_loopback_up(&unused) == 0 ? open_own_net() : -1;
+
+	bj_fd_send(sync, "n", 1, &net, net >= 0);
+	/* Whoever stays would be where a script is. */
+	if (made && setns(own, CLONE_NEWNET) < 0)
+		_exit(1);
 }
 
 /* Write the launcher's identity maps when it asks for them, in its user namespace by then, and
@@ -284,6 +312,8 @@ __attribute__((noreturn)) static void starter(int control_fd, int caller,
 		 * us from cleaning up. */
 		signal(SIGTERM, SIG_IGN);
 		signal(SIGHUP, SIG_IGN);
+		if (makes_net(settings))
+			give_net(sync);
 		complete_cgroups(settings, &cgroups, &why);
 		serve_means(sync, &ids, pid, cgroups, &why);
 		/* All that is left to do is to wait and to remove directories, which the top of

@@ -32,6 +32,11 @@ static void watch(struct launcher *l, int fd, uint32_t what, uint32_t pool)
 	epoll_ctl(l->epoll, EPOLL_CTL_ADD, fd, &ev);
 }
 
+void zygote_expect_strays(struct launcher *l)
+{
+	l->strays_at = bj_clock_now() + STRAYS_NS;
+}
+
 /* To close them is not enough: a child on its way to exec may hold copies, and then the next zygote
  * would die of the events of this one. */
 static void stop(struct launcher *l, struct pool *p)
@@ -41,7 +46,7 @@ static void stop(struct launcher *l, struct pool *p)
 	epoll_ctl(l->epoll, EPOLL_CTL_DEL, p->zygote.sock, NULL);
 	epoll_ctl(l->epoll, EPOLL_CTL_DEL, p->zygote.pidfd, NULL);
 	bj_zygote_stop(&p->zygote);
-	l->strays_at = bj_clock_now() + STRAYS_NS;
+	zygote_expect_strays(l);
 }
 
 static void end(struct launcher *l, struct pool *p, enum bj_wire_end why)
@@ -168,6 +173,8 @@ enum bj_sick zygote_sick(const struct pool *pool)
 
 static bool is_known(const struct launcher *l, pid_t pid)
 {
+	if (l->nursery.pid == pid)
+		return true;
 	for (int i = 0; i < MAX_POOLS; i++)
 		if (l->pools[i].zygote.pid == pid)
 			return true;
@@ -180,6 +187,33 @@ static bool is_known(const struct launcher *l, pid_t pid)
 			return true;
 	}
 	return false;
+}
+
+/* Whether @pid may be the script of a jar that nobody has told us of yet: it can run and end before
+ * we come to read its number. */
+static bool may_be_told(const struct launcher *l, pid_t pid)
+{
+	for (uint32_t i = 0, seen = 0; seen < l->n_live && i < l->n_slots; i++) {
+		const struct bj_jar *jar = l->jars[i];
+
+		seen += jar != NULL;
+		if (jar && !jar->dying && jar->watch[BJ_JAR_EV_PID] >= 0 && bj_jar_holds(jar, pid))
+			return true;
+	}
+	return false;
+}
+
+/* False: it lives still, and is killed with its jar, or somebody will ask how it ended. */
+static bool reap_stray(const struct launcher *l, pid_t pid)
+{
+	siginfo_t info = { 0 };
+
+	if (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) < 0)
+		return true;
+	if (info.si_pid == 0 || may_be_told(l, pid))
+		return false;
+	waitpid(pid, NULL, WNOHANG);
+	return true;
 }
 
 /* Unless somebody waits for them, the jars that they are in cannot end. */
@@ -196,8 +230,7 @@ void zygote_reap_strays(struct launcher *l)
 		if (end == p)
 			break;
 		end += *end == ' ';
-		/* One that lives still is killed with its jar: look again. */
-		if (!is_known(l, pid) && waitpid(pid, NULL, WNOHANG) == 0)
-			l->strays_at = bj_clock_now() + STRAYS_NS;
+		if (!is_known(l, pid) && !reap_stray(l, pid))
+			zygote_expect_strays(l);
 	}
 }

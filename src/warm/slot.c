@@ -4,9 +4,10 @@
  * could not: through a helper that joins a jar's cgroup and namespaces first. It needs no header of
  * Python, only three functions that every CPython exports.
  *
- * The functions are called in this order: bj_slot_serve() returns 1 in a new process inside a jar;
- * that process seals itself, warms up in Python, says that it is ready, and waits for its script.
- * State is in one static value because a process has one slot and one thread. */
+ * bj_slot_serve() returns 1 in a new process inside a jar; that process seals itself, warms up in
+ * Python if it has time, says that it is ready, and waits for its script. What it calls is few and
+ * simple: each line of Python before the script copies pages. State is in one static value because
+ * a process has one slot and one thread. */
 
 #include "base/cleanup.h"
 #include "base/err.h"
@@ -15,6 +16,7 @@
 #include "jar/farewell.h"
 #include "jar/layers.h"
 #include "jar/mounts.h"
+#include "jar/namespaces.h"
 #include "jar/rlimits.h"
 #include "jar/script.h"
 #include "jar/sys.h"
@@ -42,15 +44,20 @@ void bj_slot_fill_gaps(void);
 void bj_slot_needless(void);
 void bj_slot_settle(void);
 int bj_slot_serve(void);
-int bj_slot_seal(void);
-int bj_slot_hurry(void);
-int bj_slot_ready(void);
+int bj_slot_enter(void);
 int bj_slot_wait(void);
 int bj_slot_count(int kind);
 void bj_slot_exit(int code);
 const char *bj_slot_text(int kind, int i);
 
 enum { FD_SLOT = 3, FD_FIRST_UNUSED = 4 };
+
+/* What bj_slot_enter() and bj_slot_wait() say, as bits; runtime/zygote.py has the same. */
+enum {
+	SAYS_CHECK = 1, /* a script is there, to be checked only */
+	SAYS_MORE = 2,  /* with arguments or an environment of its own */
+	SAYS_REST = 4,  /* none is there yet: there is time to warm up, then to wait */
+};
 
 static struct {
 	struct bj_seal_limits limits;
@@ -94,7 +101,7 @@ static int join(const struct bj_spawn *msg, const int *fds, struct bj_err *err)
 	for (uint32_t i = 0; i < msg->n_tasks; i++)
 		if (write(tasks[i], "0", 1) != 1)
 			return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot join a cgroup");
-	if (setns(fds[BJ_SPAWN_INIT], (int)bj_seal_namespaces()) < 0)
+	if (setns(fds[BJ_SPAWN_INIT], (int)bj_namespaces()) < 0)
 		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot join the jar");
 	return 0;
 }
@@ -285,7 +292,7 @@ static int enter(struct bj_err *err)
 	return place_fds(err);
 }
 
-EXPORT int bj_slot_seal(void)
+static int seal(void)
 {
 	struct bj_seal_report *report = &slot.report;
 	int r = enter(&report->err);
@@ -295,8 +302,9 @@ EXPORT int bj_slot_seal(void)
 		send_report(slot.slot_fd, report);
 		return -1;
 	}
-	slot.last_fd = bj_farewell_listen(true); /* it ends well without, too */
-	r = bj_seal_self(&slot.limits, -1, slot.begun, report);
+	if (!slot.begun)
+		slot.last_fd = bj_farewell_listen(true, NULL); /* it ends well without, too */
+	r = bj_seal_self(&slot.limits, -1, slot.begun ? &slot.last_fd : NULL, report);
 	/* The change of uid hid our own /proc/self from us; an exec would have shown it again. */
 	if (r == 0 && prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) < 0) {
 		r = bj_err_set(&report->err, BJ_E_SYSTEM, errno, "cannot see /proc/self");
@@ -307,18 +315,12 @@ EXPORT int bj_slot_seal(void)
 	return r < 0 ? -1 : 0;
 }
 
-/* Whether a script is there already, or soon. */
-EXPORT int bj_slot_hurry(void)
+/* Seal the process, then wait for its script if that is there already, or soon. */
+EXPORT int bj_slot_enter(void)
 {
-	return slot.hurry;
-}
-
-EXPORT int bj_slot_ready(void)
-{
-	if (bj_is_sick(slot.sick, BJ_SICK_DIES))
-		_exit(1);
-
-	return send_report(FD_SLOT, &slot.report);
+	if (seal() < 0)
+		return -1;
+	return slot.hurry ? bj_slot_wait() : SAYS_REST;
 }
 
 /* Keep only what the zygote's own environment does not have already. */
@@ -350,13 +352,17 @@ static int read_spec(int fd, struct bj_err *err)
 	return 0;
 }
 
-/* Wait for the script. 0: run it, 1: only check it, negative: there is none. */
+/* Say that we are ready, and wait for the script. Negative: there is none. */
 EXPORT int bj_slot_wait(void)
 {
 	struct bj_slot_go go;
 	struct bj_err err;
 	int fds[BJ_SLOT_FDS];
 	size_t n = 0;
+
+	if (bj_is_sick(slot.sick, BJ_SICK_DIES) || send_report(FD_SLOT, &slot.report) < 0)
+		_exit(1);
+
 	const ssize_t got = bj_fd_recv(FD_SLOT, &go, sizeof(go), fds, BJ_SLOT_FDS, &n, 0);
 
 	if (got != sizeof(go) || n != BJ_SLOT_FDS || bj_is_sick(slot.sick, BJ_SICK_DEAF))
@@ -369,7 +375,8 @@ EXPORT int bj_slot_wait(void)
 	if (read_spec(fds[BJ_SLOT_SPEC], &err) < 0 || dup2(fds[BJ_SLOT_VERDICT], FD_SLOT) < 0)
 		return -1;
 	close_range(FD_SLOT + 1, ~0u, 0);
-	return go.check_only != 0;
+	return (go.check_only ? SAYS_CHECK : 0) |
+	       (slot.exec.n_args > 0 || slot.exec.n_env > 0 ? SAYS_MORE : 0);
 }
 
 /* Arguments are kind 0, environment entries kind 1. */

@@ -6,6 +6,7 @@
 #include "base/fd.h"
 #include "jar/cgroup_find.h"
 #include "jar/creds.h"
+#include "jar/exec.h"
 #include "jar/mount_api.h"
 #include "jar/sys.h"
 #include "warm/embed.h"
@@ -69,13 +70,7 @@ static void keep_proc(void)
 __attribute__((noreturn)) static void
 become_zygote(uint32_t image, const char *python, const char *const *modules, bool needed, int sock)
 {
-	static char *const envp[] = { (char *)"PATH=/usr/local/bin:/usr/bin:/bin",
-				      (char *)"HOME=" BJ_JAR_WORK, (char *)"TMPDIR=/tmp",
-				      (char *)"LANG=C.UTF-8", (char *)"USER=nobody",
-				      (char *)"LOGNAME=nobody", (char *)"BELLJAR_OUT=" BJ_JAR_OUT,
-				      /* What is looked up at its first call each slot would look
-				       * up. It is taken out of what scripts find in os.environ. */
-				      (char *)"LD_BIND_NOW=1", NULL };
+	char *envp[BJ_EXEC_MAX_ENV + 2] = { NULL };
 	char *argv[MAX_MODULES + 7] = { (char *)python,
 					(char *)"-I",
 					(char *)"-c",
@@ -84,6 +79,9 @@ become_zygote(uint32_t image, const char *python, const char *const *modules, bo
 					(char *)(needed ? "needed" : "welcome") };
 	struct bj_err err;
 
+	/* What is looked up at its first call each slot would look up. It is taken out of what
+	 * scripts find in os.environ. */
+	envp[bj_exec_fixed_env(envp)] = (char *)"LD_BIND_NOW=1";
 	signal(SIGPIPE, SIG_DFL);
 	signal(SIGXCPU, SIG_DFL);
 	keep_proc();

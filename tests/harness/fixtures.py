@@ -15,7 +15,7 @@ import pytest
 
 from harness import modes, proc, run
 
-__all__ = ["pytest_configure", "user", "root", "mode_of", "place", "clean"]
+__all__ = ["pytest_configure", "user", "lone_user", "root", "mode_of", "place", "clean"]
 
 CLONE_NEWNS = 0x20000
 MS_PRIVATE_REC = 1 << 18 | 1 << 14
@@ -80,6 +80,15 @@ def user():
 
 
 @pytest.fixture(scope="session")
+def lone_user():
+    """One without subordinate ids."""
+    _need_root()
+    made = modes.User(run.BINARY, subids=False)
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="session")
 def root():
     """The plain mode: root, cold."""
     _need_root()
@@ -95,7 +104,8 @@ def mode_of(request):
     def get(name):
         if name not in made:
             mode = modes.MODES[name]()
-            made[name] = mode.bind(request.getfixturevalue("user")) if mode.rootless else mode
+            owner = "user" if mode.uid == "own" else "lone_user"
+            made[name] = mode.bind(request.getfixturevalue(owner)) if mode.rootless else mode
         return made[name]
     return get
 

@@ -7,6 +7,7 @@ import secrets
 import shutil
 import subprocess
 import tempfile
+import time
 from pathlib import Path
 
 from harness import run
@@ -23,10 +24,26 @@ def hierarchies():
     return [p for p in sorted(CGROUP.iterdir()) if p.is_dir() and not p.is_symlink()]
 
 
-class User:
-    """An ordinary user with a random name, a home and a readable copy of the binary."""
+BUSY = 1  # useradd and userdel: somebody else holds the lock of /etc/passwd, or of a file beside it
 
-    def __init__(self, binary):
+
+def change_users(*command, check=True, seconds=30):
+    """Run useradd or userdel, again while another run on this machine is at it."""
+    until = time.monotonic() + seconds
+    while True:
+        done = subprocess.run(command, check=False, capture_output=True, text=True)
+        if done.returncode != BUSY or time.monotonic() > until:
+            break
+        time.sleep(0.1)  # nobody tells when that lock is free
+    if check and done.returncode != 0:
+        raise RuntimeError(f"{command[0]} ended with {done.returncode}: {done.stderr.strip()}")
+
+
+class User:
+    """An ordinary user with a random name, a home and a readable copy of the binary; with ranges of
+    subordinate ids or with its one uid."""
+
+    def __init__(self, binary, subids=True):
         sweep_users()
         self.name = f"bjt{os.getpid()}-{secrets.token_hex(3)}"
         self.dir = Path(tempfile.mkdtemp(prefix="bjt-"))
@@ -36,8 +53,9 @@ class User:
         self.cgroup_dirs = []
         self.binary = Path(shutil.copy(binary, self.dir / "belljar"))
         self.binary.chmod(0o755)
-        subprocess.run(["useradd", "--no-create-home", "--home-dir", self.home, "--user-group",
-                        "--shell", "/usr/sbin/nologin", self.name], check=True)
+        none = [] if subids else ["--key", "SUB_UID_COUNT=0", "--key", "SUB_GID_COUNT=0"]
+        change_users("useradd", "--no-create-home", "--home-dir", self.home, "--user-group",
+                     "--shell", "/usr/sbin/nologin", *none, self.name)
         self.uid = int(subprocess.check_output(["id", "-u", self.name]))
         self.gid = int(subprocess.check_output(["id", "-g", self.name]))
         self.home.mkdir(mode=0o700)
@@ -83,8 +101,7 @@ class User:
     def close(self):
         for path in self.cgroup_dirs:
             remove_cgroups(path)
-        subprocess.run(["userdel", "--force", self.name], check=False,
-                       stderr=subprocess.DEVNULL)
+        change_users("userdel", "--force", self.name, check=False)
         shutil.rmtree(self.dir, ignore_errors=True)
 
 
@@ -104,14 +121,15 @@ def sweep_users():
     passwd = Path("/etc/passwd").read_text()
     for name in re.findall(r"^(bjt(\d+)-[0-9a-f]{6}):", passwd, re.M):
         if not Path(f"/proc/{name[1]}").exists():
-            subprocess.run(["userdel", "--force", name[0]], check=False)
+            change_users("userdel", "--force", name[0], check=False)
 
 
 class Mode:
     """One way to run: as whom, with which settings."""
 
-    def __init__(self, name, rootless=False, delegated=False, require="full", flags=()):
+    def __init__(self, name, rootless=False, delegated=False, require="full", flags=(), uid="own"):
         self.name = name
+        self.uid = uid  # what the result says of the kernel uids of jars
         self.rootless = rootless
         self.delegated = delegated
         self.require = require
@@ -130,16 +148,22 @@ class Mode:
     def full(self):
         return self.require == "full"
 
+    def settings(self):
+        """What makes the mode, as variables."""
+        env = {}
+        if self.delegated:
+            env["BELLJAR_NATIVE_CGROUP"] = self.user.cgroup
+        if self.require != "full":
+            env["BELLJAR_NATIVE_REQUIRE"] = self.require
+        return env
+
     def env(self, **extra):
         env = run.environment()
         if self.user:
             env.update(HOME=str(self.user.home), USER=self.user.name, LOGNAME=self.user.name)
         else:
             env.update(HOME="/root", USER="root", LOGNAME="root")
-        if self.delegated:
-            env["BELLJAR_NATIVE_CGROUP"] = self.user.cgroup
-        if self.require != "full":
-            env["BELLJAR_NATIVE_REQUIRE"] = self.require
+        env.update(self.settings())
         env.update(extra)
         return env
 
@@ -165,6 +189,8 @@ MODES = {
     "root": lambda: Mode("root"),
     "rootless": lambda: Mode("rootless", rootless=True, delegated=True),
     "basic": lambda: Mode("basic", rootless=True, require="basic"),
+    # No range in /etc/subuid: a script has the uid of its jar's init.
+    "one-uid": lambda: Mode("one-uid", rootless=True, delegated=True, uid="shared"),
     # A profile of the caller's that allows everything: what no profile may give back stays refused.
     "floor": lambda: Mode("floor", flags=["--seccomp", run.ROOT / "tests/abuse/lib/allow-all.json"]),
 }

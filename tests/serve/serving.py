@@ -19,6 +19,13 @@ TOP = pathlib.Path(__file__).resolve().parents[2]
 BELLJAR = os.environ.get("BELLJAR", str(TOP / "build/src/belljar"))
 
 
+def wait_until(what, seconds=30):
+    end = time.monotonic() + seconds
+    while not what():
+        assert time.monotonic() < end, "not within the time"
+        time.sleep(0.01)
+
+
 class UnixConnection(http.client.HTTPConnection):
     def __init__(self, path, timeout=60):
         super().__init__("localhost", timeout=timeout)
@@ -52,9 +59,9 @@ ENV = private_env(SCRATCH.name)  # for the programs that run beside a service
 
 class Service:
     """`belljar serve` on a random socket, with a state directory of its own; ready when its
-    NOTIFY_SOCKET says so."""
+    NOTIFY_SOCKET says so. A mode of harness.modes says who runs it; root if there is none."""
 
-    def __init__(self, *args, config=None, env=None):
+    def __init__(self, *args, config=None, env=None, mode=None):
         self.folder = tempfile.TemporaryDirectory(prefix="bj-serve-")
         self.socket = f"{self.folder.name}/{secrets.token_hex(4)}.sock"
         self.config = f"{self.folder.name}/config.yaml"
@@ -67,9 +74,13 @@ class Service:
         if "state_dir:" in (config or ""):
             del self.env["BELLJAR_STATE_DIR"]  # the test has one for it
         self.env.update(env or {})
+        user = mode.user if mode else None
+        for path in [self.folder.name, f"{self.folder.name}/notify", self.config] if user else []:
+            os.chown(path, user.uid, user.gid)
         self.process = subprocess.Popen(
-            [BELLJAR, "serve", "--socket", self.socket, "--config", self.config, *args],
-            env={**self.env, "NOTIFY_SOCKET": f"{self.folder.name}/notify"},
+            [mode.binary if mode else BELLJAR, "serve", "--socket", self.socket, "--config", self.config, *args],
+            env={**self.env, **(mode.settings() if mode else {}), "NOTIFY_SOCKET": f"{self.folder.name}/notify"},
+            cwd="/" if user else None, preexec_fn=user.become(mode.delegated) if user else None,
             stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log)
 
     def wait_note(self, word, seconds=20):

@@ -119,6 +119,21 @@ def test_tcp_without_a_key_is_refused(serve):
     assert "API key" in it.said()
 
 
+@pytest.mark.parametrize("port", ["65536", "99999", "-1", "", "http"])
+def test_a_port_that_is_none_is_refused(serve, port):
+    it = serve("--listen", f"127.0.0.1:{port}", env={"BELLJAR_SERVE_API_KEY": KEY})
+    assert it.process.wait(20) == 125
+    assert "65535" in it.said()
+
+
+def test_a_file_without_a_key_is_named(serve, tmp_path):
+    path = tmp_path / "key"
+    path.write_text("")
+    it = serve("--listen", f"127.0.0.1:{free_port()}", "--api-key-file", str(path))
+    assert it.process.wait(20) == 125
+    assert str(path) in it.said() and "16" in it.said()
+
+
 @pytest.mark.parametrize("key", ["short", "with blank in the key"])
 def test_a_weak_key_is_refused_and_not_shown(serve, key):
     it = serve("--listen", f"127.0.0.1:{free_port()}", env={"BELLJAR_SERVE_API_KEY": key})
@@ -285,3 +300,22 @@ def test_own_overhead_is_small(service):
     sock.close()
     # The best tenth: other tests load the machine.
     assert sorted(times)[30] < 0.001
+
+
+@pytest.mark.parametrize("path", ["/healthz", "/readyz", "/metrics", "/openapi.json", "/v1/executions", "/nothing"])
+def test_head_is_get_without_a_body(service, path):
+    """Probes ask so."""
+    answers = []
+    for method in "GET", "HEAD":
+        conn = service.connect()
+        conn.request(method, path)
+        answer = conn.getresponse()
+        answers.append((answer.status, answer.headers["Content-Type"], answer.read()))
+        conn.close()
+    (status, kind, body), head = answers
+    assert body and head == (status, kind, b"")
+
+
+def test_head_of_a_stream_ends(service):
+    said = raw(service, b"HEAD /v1/events HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+    assert said.startswith(b"HTTP/1.1 200") and said.endswith(b"\r\n\r\n"), said

@@ -10,8 +10,8 @@ import time
 
 import pytest
 
-from serving import BELLJAR, private_env
-from test_storm import Clients, alive, kill_under_load, tree, wait_until
+from serving import BELLJAR, private_env, wait_until
+from test_storm import Clients, alive, kill_under_load, tree
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "system"))
 from archives import Layer, docker_save, shell_layer  # noqa: E402

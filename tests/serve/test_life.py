@@ -12,7 +12,7 @@ import time
 
 import pytest
 
-from serving import BELLJAR, ENV, TOP, Service
+from serving import BELLJAR, ENV, TOP, Service, wait_until
 
 
 def alive(pid):
@@ -20,13 +20,6 @@ def alive(pid):
         return pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except (FileNotFoundError, ProcessLookupError):
         return False
-
-
-def wait_until(what, seconds=10):
-    until = time.monotonic() + seconds
-    while not what():
-        assert time.monotonic() < until
-        time.sleep(0.01)
 
 
 def children(pid):

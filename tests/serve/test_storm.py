@@ -9,12 +9,17 @@ import pathlib
 import random
 import re
 import signal
+import sys
 import threading
 import time
 
 import pytest
 
-from test_warm import children, find_zygote
+from serving import wait_until
+from test_warm import children, find_nursery, find_zygote
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "abuse"))
+import oracle  # noqa: E402
 
 FULL = os.environ.get("BELLJAR_FULL") == "1"
 SETTINGS = "warm: {slots: 4, bash_slots: 2, jars: 2, max: 16, preload: 'json,re,random'}\ncheck: {policy: off}\n"
@@ -38,13 +43,6 @@ def alive(pid):
         return pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
     except (FileNotFoundError, ProcessLookupError):
         return False
-
-
-def wait_until(check, seconds=30):
-    end = time.monotonic() + seconds
-    while not check():
-        assert time.monotonic() < end, "not within the time"
-        time.sleep(0.02)
 
 
 def proof(language):
@@ -111,7 +109,9 @@ def find_victim(service, victim):
         front, starter = service.processes()
         if victim == "front":
             return front
-        return children(starter)[0] if victim == "launcher" else find_zygote(service.process.pid)
+        if victim == "launcher":
+            return children(starter)[0]
+        return (find_zygote if victim == "zygote" else find_nursery)(service.process.pid)
     except (ValueError, IndexError, FileNotFoundError):
         return None
 
@@ -128,13 +128,14 @@ def kill_under_load(service, clients, victim):
 
 @pytest.mark.soak
 @pytest.mark.skipif(os.geteuid() != 0, reason="sees the namespaces of others")
-@pytest.mark.parametrize("victim", ["front", "launcher", "zygote"])
+@pytest.mark.parametrize("victim", ["front", "launcher", "zygote", "nursery"])
 def test_sudden_death_under_load(serve, victim, record_property, progress):
     """DS-CLEAN: no wrong result, no answer without its run, no jar left, back in service by itself."""
+    around = oracle.Snapshot()
     service = serve(config=SETTINGS).ready()
     clients = Clients(service, 6)
     seen = set()
-    rounds = 20 if FULL else 3
+    rounds = 20 if FULL else 10 if victim == "nursery" else 3
     for i in range(rounds):
         progress(i, rounds)
         seen |= kill_under_load(service, clients, victim)
@@ -143,10 +144,18 @@ def test_sudden_death_under_load(serve, victim, record_property, progress):
     wait_until(lambda: clients.statuses.get(200, 0) > served + 10, 60)
     clients.end()
     assert not clients.wrong, clients.wrong[:3]
-    if victim == "zygote":
+    if victim in ("zygote", "nursery"):
         assert set(clients.statuses) == {200} and clients.broken == 0, clients.statuses
     keep = {service.process.pid, *tree(service.process.pid)}
     wait_until(lambda: not any(alive(pid) for pid in seen - keep))
+    service.process.send_signal(signal.SIGTERM)
+    assert service.process.wait(60) == 0
+    # Empty cgroups too; those of a service that lives are its own to keep.
+    wait_until(lambda: not left_behind(around), 10)
+
+
+def left_behind(around):
+    return [(kind, what) for kind, what in around.extra() if kind in ("cgroup", "mount")]
 
 
 @pytest.mark.soak
@@ -163,6 +172,40 @@ def test_five_hundred_clients(serve, record_property):
     assert clients.broken == 0
     assert clients.statuses[200] > 50
     wait_until(lambda: service.metrics()["belljar_runs_in_flight"] == 0)
+
+
+def cancel_runs(service, until, seed, cancelled):
+    """Ask for runs, cold ones and warm ones, and hang up after some milliseconds."""
+    source = random.Random(seed)
+    while time.monotonic() < until:
+        body = {"script": "import time\ntime.sleep(9)", "language": "python"}
+        if source.random() < 0.6:
+            body["files"] = [{"name": "a", "text": "b"}]
+        conn = service.connect()
+        conn.request("POST", "/v1/executions", json.dumps(body), {"Content-Type": "application/json"})
+        time.sleep(source.random() * 0.012)
+        conn.close()
+        cancelled.append(seed)
+
+
+@pytest.mark.soak
+def test_cancelled_at_any_moment(serve, record_property):
+    """DS-CLEAN: also between the fork of a script's process and the word about it. No jar stays, no zygote is blamed."""
+    service = serve(config=SETTINGS.replace("slots: 4, bash_slots: 2, jars: 2, max: 16", "slots: 1, bash_slots: 0, jars: 1, max: 2")).ready()
+    cancelled, until = [], time.monotonic() + (60 if FULL else 6)
+    threads = [threading.Thread(target=cancel_runs, args=(service, until, seed, cancelled)) for seed in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    record_property("cancelled", len(cancelled))
+    wait_until(lambda: service.metrics()["belljar_runs_in_flight"] == 0)
+    metrics = service.metrics()
+    assert metrics['belljar_runs_total{backend="native",cause="infrastructure"}'] == 0
+    assert metrics['belljar_zygotes_replaced_total{reason="wrong"}'] == 0
+    began = time.monotonic()
+    assert service.stop() == 0
+    assert time.monotonic() - began < 8
 
 
 # --- long use ---------------------------------------------------------------------------------
@@ -195,6 +238,31 @@ def measure(service):
         rollup = pathlib.Path(f"/proc/{pid}/smaps_rollup").read_text()
         found.append((len(os.listdir(f"/proc/{pid}/fd")), int(re.search(r"Private_Dirty:\s+(\d+)", rollup)[1])))
     return found
+
+
+class Samples:
+    """KiB of the front's own memory, over the time of a `with`."""
+
+    def __init__(self, service):
+        self.service, self.kib, self.over = service, [], threading.Event()
+        self.thread = threading.Thread(target=self.work, daemon=True)
+
+    def work(self):
+        while not self.over.wait(5 if FULL else 0.25):
+            self.kib.append(measure(self.service)[0][1])
+
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.over.set()
+        self.thread.join()
+
+    def quarters(self):
+        """The mean of each quarter of the time."""
+        n = max(len(self.kib) // 4, 1)
+        return [round(sum(part) / len(part)) for part in (self.kib[i * n:(i + 1) * n] for i in range(4)) if part]
 
 
 def run_one(conn, row):
@@ -245,6 +313,7 @@ def rest(service):
 def test_soak(serve, record_property, progress):
     """SCRP-06, DS-CLEAN: many runs, good and hostile; memory and descriptors stay flat, nothing is left."""
     count = int(os.environ.get("BELLJAR_SOAK_RUNS", 100_000 if FULL else 250))
+    around = oracle.Snapshot()
     service = serve(config=SETTINGS + "serve: {keep: 50}\nrecord: {enabled: false}\n").ready()
     source = random.Random(7)
     rows = source.choices(MIX, [row[3] for row in MIX], k=count)
@@ -253,13 +322,16 @@ def test_soak(serve, record_property, progress):
     rest(service)
     before = measure(service)
     begun = time.monotonic()
-    bad += run_mix(service, rows, progress)
+    with Samples(service) as samples:
+        bad += run_mix(service, rows, progress)
     took = time.monotonic() - begun
     rest(service)
     after = measure(service)
     for name, was, now in zip(("front", "launcher"), before, after):
         record_property(f"{name} descriptors", f"{was[0]} then {now[0]}")
         record_property(f"{name} KiB", f"{was[1]} then {now[1]}")
+    quarters = samples.quarters()
+    record_property("front KiB by quarters", quarters)
     record_property("runs", count)
     record_property("runs a second", round(count / took))
     assert not bad, bad[:3]
@@ -269,6 +341,8 @@ def test_soak(serve, record_property, progress):
     assert launcher_fds <= before[1][0] + 16 * 24
     assert front_kib <= before[0][1] * 1.5 + 4096
     assert launcher_kib <= before[1][1] * 1.5 + 512
+    # What the first half fills (buffers, the runs kept) is full by then.
+    assert quarters[-1] <= quarters[-2] * 1.1 + 1024, quarters
     below = tree(service.process.pid)
     mine = {p for p in leftovers() if any(str(pid) in (pathlib.Path(p) / "cgroup.procs").read_text().split()
                                           for pid in below if (pathlib.Path(p) / "cgroup.procs").exists())}
@@ -276,3 +350,4 @@ def test_soak(serve, record_property, progress):
     assert service.process.wait(60) == 0
     wait_until(lambda: not any(alive(pid) for pid in below))
     assert not mine & leftovers()
+    wait_until(lambda: not left_behind(around), 10)

@@ -438,3 +438,45 @@ def test_what_was_approved_waits_for_its_turn(asking):
     got = [state_of(asking, run, ("finished",)) for run in runs]
     assert [(x["state"], x["cause"]) for x in got] == [("finished", "exited")] * 2
     assert got[1]["started_ms"] >= got[0]["ended_ms"]
+
+
+def test_an_order_for_a_key_is_read_to_its_last_word(office):
+    """A key with more rights or a longer life than was meant is no key to hand out."""
+    office.cli("tenant", "add", "words")
+    before = json.loads(office.cli("key", "ls", "--json"))
+    office.cli("key", "add", "words", code=125)
+    office.cli("key", "ls", "words", code=125)
+    for more in ({"expires": "24h"}, {"expires_ms": "soon"}, {"name": 5}, {"tenant": 5}, {"role": "run"}):
+        body = {"tenant": "words", "roles": ["run"], **more}
+        answer = office.ask("POST", "/v1/keys", MASTER, body)
+        assert answer.status == 400 and list(more)[0] in answer.json["detail"], more
+    assert json.loads(office.cli("key", "ls", "--json")) == before
+    assert office.ask("POST", "/v1/keys", MASTER,
+                      {"tenant": None, "name": None, "roles": ["run"], "expires_ms": None}).status == 201
+
+
+def test_a_key_that_could_not_be_printed_is_good_for_nothing(office):
+    for args in ([], ["--json"]):
+        with open("/dev/full", "w") as full:
+            done = subprocess.run([BELLJAR, "key", "add", "--name", "lost", *args, "-c", office.service.config],
+                                  stdout=full, stderr=subprocess.PIPE, text=True, timeout=60,
+                                  env=office.service.env)
+        assert done.returncode == 125 and "standard output" in done.stderr and "keep it" not in done.stderr
+    lost = [k for k in json.loads(office.cli("key", "ls", "--json"))["keys"] if k["name"] == "lost"]
+    assert len(lost) == 2 and all(k["revoked_ms"] for k in lost)
+    revoked = {line["key"] for line in office.lines("key.revoke")}
+    assert {k["prefix"] for k in lost} <= revoked
+
+
+def test_a_new_tenant_is_answered_as_it_is_kept(office):
+    answer = office.ask("PUT", "/v1/tenants/fresh", MASTER, {"quota": {"concurrency": 2}})
+    assert answer.status == 201 and answer.json["created_ms"] > 0
+    listed = office.ask("GET", "/v1/tenants", MASTER).json["tenants"]
+    assert answer.json in listed
+
+
+def test_set_needs_something_to_set(office):
+    office.cli("tenant", "add", "still")
+    office.cli("tenant", "set", "still", code=125)
+    office.cli("tenant", "set", "still", "--on", "--off", code=125)
+    assert not any(line["tenant"] == "still" for line in office.lines("tenant.set"))

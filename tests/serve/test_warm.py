@@ -6,6 +6,7 @@ import fcntl
 import json
 import os
 import pathlib
+import platform
 import random
 import signal
 import subprocess
@@ -13,7 +14,7 @@ import time
 
 import pytest
 
-from serving import BELLJAR, Service
+from serving import BELLJAR, Service, wait_until
 
 FULL = os.environ.get("BELLJAR_FULL") == "1"
 SETTINGS = "warm:\n  slots: 4\n  preload: json,re,random\ncheck:\n  policy: off\n"
@@ -21,6 +22,7 @@ SETTINGS = "warm:\n  slots: 4\n  preload: json,re,random\ncheck:\n  policy: off\
 # What a script can see of how it was started, how it ends, and what it leaves behind.
 SAME = {
     "hello": "print('hello')",
+    "init": "print([open(f'/proc/1/{n}').read() for n in ('comm', 'cmdline')])",
     "argv": "import sys\nprint(sys.argv, sys.path[0], sys.flags.isolated)",
     "main": "import sys\nm = sys.modules['__main__']\nprint(__name__, __file__, m.__dict__ is globals(), __doc__)",
     "environment": "import os, posix\nprint(sorted(os.environ.items()), [n for n in posix.environ if n[:3] == b'LD_'])",
@@ -37,6 +39,7 @@ SAME = {
     "exit large": "import sys\nsys.exit(259)",
     "at exit": "import atexit\natexit.register(print, 'bye')\nprint('hi')",
     "finalizer": "class A:\n    def __del__(self):\n        print('gone')\n\na = A()\n_b = A()",
+    "odd globals": "globals()[1] = 2\n_b = 3\nimport builtins\nbuiltins.isinstance = None\nprint('ok')",
     "unclosed file": "f = open('x', 'w')\nf.write('data')\nimport os, atexit\nprint(os.path.getsize('x'))",
     "thread": "import threading, time\nt = threading.Thread(target=lambda: (time.sleep(0.05), print('late')))\nt.start()",
     "syntax": "def f(:\n    pass",
@@ -182,7 +185,7 @@ def test_a_zygote_has_the_filter_of_its_slots(warm):
     own = field(zygote, "Seccomp_filters")
     assert own == field(field(zygote, "PPid"), "Seccomp_filters") + 1
     for _ in range(100):
-        if set(slots()) == {own + 2}:
+        if set(slots()) == {own + 1}:
             break
         time.sleep(0.05)  # one is still on its way
     else:
@@ -194,6 +197,18 @@ def test_slots_share_no_randomness(warm):
     script = "import random, uuid, secrets\nprint(random.random(), uuid.uuid4(), secrets.token_hex(8))"
     drawn = [run_warm(warm, script)["stdout"].split() for _ in range(10)]
     for column in zip(*drawn):
+        assert len(set(column)) == len(drawn)
+
+
+def test_slots_share_no_randomness_of_numpy(serve):
+    """It has a state of its own, imported before the fork; and a fork takes one thread along."""
+    service = serve(config="warm: {slots: 4, preload: 'random,uuid,numpy.random', heavy_slots: 0}\ncheck: {policy: off}\n").ready()
+    script = ("import sys\nthere = 'numpy.random' in sys.modules\nimport numpy, os, random, threading, uuid\n"
+              "print(there, len(os.listdir('/proc/self/task')), threading.active_count())\n"
+              "print(numpy.random.random(), numpy.random.randint(1 << 60), random.random(), uuid.uuid4())")
+    drawn = [run_warm(service, script)["stdout"].split("\n")[:2] for _ in range(10)]
+    assert {first for first, _ in drawn} == {"True 1 1"}
+    for column in zip(*(second.split() for _, second in drawn)):
         assert len(set(column)) == len(drawn)
 
 
@@ -251,6 +266,56 @@ def test_a_dead_zygote_is_replaced(serve):
     run_warm(service, "print(3)")
     second = find_zygote(service.process.pid)
     assert second and second != first
+
+
+def find_nursery(pid):
+    """Inits that it bore have another name as soon as they have built their jar, and are sealed off before."""
+    for child in below(pid):
+        try:
+            name = pathlib.Path(f"/proc/{child}/comm").read_text().strip()
+            nspid = [line for line in open(f"/proc/{child}/status") if line.startswith("NSpid")][0]
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+        if name == "jar-nursery" and len(nspid.split()) == 3:
+            return child
+    return None
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="sees the namespaces of others")
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGSTOP])
+def test_a_nursery_that_dies_or_hangs_is_replaced(serve, how):
+    """Whoever waits for it gets a right answer: the launcher bears what it did not."""
+    service = serve(config=SETTINGS).ready()
+    run_warm(service, "print(1)")
+    first = find_nursery(service.process.pid)
+    assert first
+    os.kill(first, how)
+    start = time.monotonic()
+    with concurrent.futures.ThreadPoolExecutor(12) as pool:
+        runs = [pool.submit(service.run, f"print({i})") for i in range(24)]
+        for i, run in enumerate(runs):
+            assert run.result().status == 200 and run.result().json["stdout"] == f"{i}\n", run.result().body
+    assert time.monotonic() - start < 30
+    wait_until(lambda: find_nursery(service.process.pid) not in (None, first))
+    run_warm(service, "print(3)")
+    wait_until(lambda: not pathlib.Path(f"/proc/{first}").exists())
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="sees the namespaces of others")
+def test_an_init_has_nothing_of_whoever_bore_it(serve):
+    """No descriptor, no environment, no memory of the launcher: a static program, and nothing else mapped."""
+    service = serve(config=SETTINGS, env={"SECRET_OF_THE_CALLER": "x"}).ready()
+    run_warm(service, "print(1)")
+    inits = [pid for pid in below(service.process.pid) if is_slot(pid, "jar-init")]
+    assert inits
+    for pid in inits:
+        with contextlib.suppress(OSError):  # one may end just now
+            assert not os.listdir(f"/proc/{pid}/fd")
+            assert b"SECRET" not in pathlib.Path(f"/proc/{pid}/environ").read_bytes()
+            maps = pathlib.Path(f"/proc/{pid}/maps").read_text().splitlines()
+            files = {line.split(maxsplit=5)[5] for line in maps if len(line.split(maxsplit=5)) == 6}
+            assert all("memfd:jar-init" in name or name.startswith("[") for name in files), files
+            assert pathlib.Path(f"/proc/{pid}/cmdline").read_bytes() == b"jar-init\0"
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="sees the namespaces of others")
@@ -330,13 +395,13 @@ def below(pid):
     return [p for child in own for p in (child, *below(child))]
 
 
-def is_slot(pid):
+def is_slot(pid, name="python3"):
     """A process that is gone is none."""
     try:
         status = dict(line.split(":\t", 1) for line in open(f"/proc/{pid}/status"))
     except (FileNotFoundError, ProcessLookupError):
         return False
-    return len(status["NSpid"].split()) == 3 and status["Name"].strip() == "python3"
+    return len(status["NSpid"].split()) == 3 and status["Name"].strip() == name
 
 
 def waiting(service, name):
@@ -421,20 +486,22 @@ def owner_of_network(pid):
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="sees the namespaces of others")
-def test_a_network_without_sockets_is_used_again(serve):
+@pytest.mark.parametrize("language, program, script", [("python", "python3", "print(1)"), ("bash", "bash", "echo 1")])
+def test_a_network_without_sockets_is_used_again(serve, language, program, script):
     """The next jar gets it, and has no rights over it. The launcher is in none of them, nor in ours."""
-    service = serve(config="warm: {slots: 2, bash_slots: 0, jars: 0, heavy_slots: 0}\n").ready()
+    slots = "slots: 2, bash_slots: 0" if language == "python" else "slots: 1, bash_slots: 2"
+    service = serve(config=f"warm: {{{slots}, jars: 0, heavy_slots: 0}}\n").ready()
     for _ in range(12):
-        run_warm(service, "print(1)")
+        run_warm(service, script, language=language)
     zygote = find_zygote(service.process.pid)
     assert os.stat(f"/proc/{zygote}/ns/net").st_ino != os.stat("/proc/self/ns/net").st_ino
     for _ in range(200):
         with contextlib.suppress(OSError):  # one may end just now
-            slots = [pid for pid in below(service.process.pid) if is_slot(pid)]
+            slots = [pid for pid in below(service.process.pid) if is_slot(pid, program)]
             networks = {os.stat(f"/proc/{pid}/ns/net").st_ino for pid in slots}
             if any(owner != own for owner, own in map(owner_of_network, slots)):
                 break
-        run_warm(service, "print(1)")
+        run_warm(service, script, language=language)
     else:
         pytest.fail("every jar has a new one")
     assert zygote not in slots
@@ -479,6 +546,25 @@ def test_a_script_with_many_sockets_goes_on(warm):
     """The launcher hears of each of them, but not without end."""
     script = "import socket\nfor _ in range(2000):\n    socket.socket().close()\nprint('done')"
     assert run_warm(warm, script)["stdout"] == "done\n"
+
+
+# 1,500 processes, one after the other, that share the script's memory and end with the mark of a last call.
+ENDS = """import ctypes, mmap, time
+loop = bytes.fromhex("b838000000bf1141000031f631d24d31d24d31c00f0585c0750cb8e7000000bf006c65620f05"
+                     "48c7c7ffffffff31f631d24d31d2b83d0000000f05ffcb")
+code = b"\\x53\\xbb" + (1500).to_bytes(4, "little") + loop + b"\\x75" + (-len(loop) - 2).to_bytes(1, "little", signed=True) + b"\\x5b\\xc3"
+memory = mmap.mmap(-1, 4096, prot=7)
+memory.write(code)
+began = time.monotonic()
+ctypes.CFUNCTYPE(None)(ctypes.addressof(ctypes.c_char.from_buffer(memory)))()
+print(time.monotonic() - began)"""
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="code for x86-64")
+def test_a_script_whose_processes_say_that_they_end_waits(serve):
+    """The launcher, which is real-time, would be busy with nothing else: 256 in 50 ms are answered."""
+    service = serve(config=SETTINGS).ready()
+    assert float(run_warm(service, ENDS)["stdout"]) > 4 * 0.05
 
 
 def test_large_modules_are_there_for_those_who_name_them(serve):

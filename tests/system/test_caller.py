@@ -117,6 +117,19 @@ def test_few_descriptors():
         0, SAYS, b"")
 
 
+def test_limits_of_the_caller_stay():
+    """SCRP-04: who is limited more tightly than a jar stays so; what is looser is lowered."""
+    text = (b"import resource as r\nprint(r.getrlimit(r.RLIMIT_MEMLOCK), r.getrlimit(r.RLIMIT_NOFILE), "
+            b"r.getrlimit(r.RLIMIT_SIGPENDING))\n")
+
+    def before():
+        resource.setrlimit(resource.RLIMIT_MEMLOCK, (4096, 8192))
+        resource.setrlimit(resource.RLIMIT_NOFILE, (64, 500))
+        resource.setrlimit(resource.RLIMIT_SIGPENDING, (5000, 5000))
+
+    assert run("-", text=text, before=before) == (0, b"(8192, 8192) (500, 500) (1024, 1024)\n", b"")
+
+
 def test_too_few_uids_are_refused(tmp_path):
     """CFG: two user ids are one too few, since every run has two of its own."""
     config = tmp_path / "belljar.yaml"

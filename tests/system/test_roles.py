@@ -31,7 +31,8 @@ def processes(tmp_path):
     try:
         assert run.stdout.readline() == b"up\n"
         starter = child(run.pid)
-        yield {"front": status(run.pid), "starter": status(starter), "launcher": status(child(starter))}
+        seen = {"front": run.pid, "starter": starter, "launcher": child(starter)}
+        yield {name: {**status(pid), "net": os.readlink(f"/proc/{pid}/ns/net")} for name, pid in seen.items()}
     finally:
         run.communicate()
 
@@ -51,3 +52,11 @@ def test_root_is_given_up(processes):
     assert bin(int(processes["launcher"]["CapPrm"], 16)).count("1") == 6
     assert bin(int(processes["launcher"]["CapBnd"], 16)).count("1") == 6
     assert int(processes["launcher"]["Uid"].split()[0]) >= 1900000000
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="an ordinary user's launcher makes the network in the jar")
+def test_the_launcher_has_no_network(processes):
+    """SCRP-03: the starter makes the jar's network and does not stay in it; the launcher does."""
+    ours = os.readlink("/proc/self/ns/net")
+    assert processes["launcher"]["net"] != ours
+    assert processes["starter"]["net"] == ours

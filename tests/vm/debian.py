@@ -11,7 +11,7 @@ import subprocess
 
 HERE = pathlib.Path(__file__).resolve().parent
 PACKAGES = ["systemd", "systemd-sysv", "dbus", "dbus-user-session", "libpam-systemd", "python3", "bash",
-            "coreutils", "util-linux", "procps", "usr-is-merged"]
+            "coreutils", "util-linux", "procps", "usr-is-merged", "libmicrohttpd12"]
 # Needed by maintainer scripts alone.
 UNUSED = ("perl", "libperl", "debconf", "dpkg", "adduser", "gcc-", "tzdata", "libdb5", "libgdbm",
           "media-types", "libsqlite", "readline")
@@ -149,6 +149,6 @@ def build_archive(machine, build, path):
     for program in sorted((build / "src").glob("belljar*")):
         if program.is_file() and os.access(program, os.X_OK):
             archive.file(f"image/opt/belljar/{program.name}", program)
-    for script in ("cases.py", "cases_systemd.py"):
+    for script in ("cases.py", "cases_systemd.py", "serving.py"):
         archive.file(f"image/opt/belljar/{script}", HERE / "guest" / script)
     archive.write(path)

@@ -18,6 +18,9 @@ BOOT_SECONDS = 240
 TOTAL_SECONDS = 420
 BUILD = pathlib.Path(os.environ.get("BELLJAR_BUILD", HERE.parents[1] / "build-test"))
 
+# What belljar loads only when it serves.
+SERVICE_LIBRARIES = ["libmicrohttpd.so.12"]
+
 # Parts of the Python library that no test needs and that only make the machine slower to load.
 PYTHON_UNUSED = {"test", "idlelib", "lib2to3", "tkinter", "ensurepip", "distutils", "pydoc_data",
                  "unittest", "turtledemo"}
@@ -131,6 +134,11 @@ class Root:
         for library in libraries(real):
             self.file(usr_path(library), os.path.realpath(library))
 
+    def library(self, name):
+        """One that no program names, and what it needs, from where the loader looks."""
+        cache = subprocess.run(["/sbin/ldconfig", "-p"], check=True, capture_output=True, text=True).stdout
+        self.program(re.search(rf"^\s*{re.escape(name)} .*x86-64.* => (\S+)$", cache, re.MULTILINE)[1])
+
     def text(self, name, text):
         self.archive.add("image" + name, stat.S_IFREG | 0o644, text.encode())
 
@@ -162,11 +170,14 @@ def build_archive(build, path):
     for program in sorted((build / "src").glob("belljar*")):
         if program.is_file() and os.access(program, os.X_OK):
             root.program(program, f"/opt/belljar/{program.name}")
+    for name in SERVICE_LIBRARIES:
+        root.library(name)
     root.text("/etc/passwd", "root:x:0:0:root:/root:/bin/sh\nuser:x:1000:1000:user:/tmp:/bin/sh\n"
               "nobody:x:65534:65534:nobody:/nonexistent:/bin/false\n")
     root.text("/etc/group", "root:x:0:\nuser:x:1000:\nnogroup:x:65534:\n")
     root.file("/usr/sbin/init", HERE / "guest/main")
-    root.file("/opt/belljar/cases.py", HERE / "guest/cases.py")
+    for script in ("cases.py", "cases_serve.py", "serving.py"):
+        root.file(f"/opt/belljar/{script}", HERE / "guest" / script)
     archive.write(path)
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The limit, kill, oom and rootless-delegation tests on a machine that has only cgroup v2.
-One boot runs every case of guest/cases.py; each is a test here."""
+"""The limit, kill, oom, rootless-delegation and service tests on a machine that has only cgroup v2.
+One boot runs every case of guest/cases.py and guest/cases_serve.py; each is a test here."""
 import pathlib
 import sys
 
@@ -10,6 +10,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE / "guest")]
 
 import cases
+import cases_serve
 import machine
 
 BUILD = machine.BUILD
@@ -25,7 +26,7 @@ def results():
 
 
 @pytest.mark.timeout(machine.TOTAL_SECONDS + 120)
-@pytest.mark.parametrize("name", list(cases.CASES))
+@pytest.mark.parametrize("name", [*cases.CASES, *cases_serve.CASES])
 def test_in_machine(results, name):
     console = f"see {BUILD / 'vm/console.log'}"
     assert name in results, f"the machine ended before this case; {console}"

@@ -18,6 +18,12 @@ refused("deadline", 314, 0, attr, 0)
 for value in (-1, -20):
     fails(f"nice {value}", os.setpriority, os.PRIO_PROCESS, 0, value)
 fails("priority of init", os.setpriority, os.PRIO_PROCESS, 1, 5)
+fails("priority of init's group", os.setpriority, os.PRIO_PGRP, 1, 5)
+fails("priority of the user", os.setpriority, os.PRIO_USER, 0, 5)
+fails("scheduler of init", os.sched_setscheduler, 1, os.SCHED_IDLE, os.sched_param(0))
+fails("affinity of init", os.sched_setaffinity, 1, {0})
+refused("ioprio of init", 251, 1, 1, 3 << 13)
+refused("ioprio of the user", 251, 3, os.getuid(), 3 << 13)
 refused("ioprio real-time", 251, 1, 0, 1 << 13)
 for name in (n for n in dir(resource) if n.startswith("RLIMIT_")):
     what = getattr(resource, name)
@@ -32,13 +38,21 @@ for name in (n for n in dir(resource) if n.startswith("RLIMIT_")):
             check("", True)
 # One byte: no file, and no program of the machine that wants to hear of crashes. Zero would start it.
 for new in ((0, 0), (0, 1), (2, 2), (-1, -1)):
-    for pid in (0, os.getpid()):
-        resource.prlimit(pid, resource.RLIMIT_CORE, new)
-        check(f"core files {new}", resource.getrlimit(resource.RLIMIT_CORE) == (1, 1))
+    resource.prlimit(0, resource.RLIMIT_CORE, new)
+    check(f"core files {new}", resource.getrlimit(resource.RLIMIT_CORE) == (1, 1))
+    fails(f"core files {new} by pid", resource.prlimit, os.getpid(), resource.RLIMIT_CORE, new)
+    check(f"core files {new} by pid", resource.getrlimit(resource.RLIMIT_CORE) == (1, 1))
     syscall(160, resource.RLIMIT_CORE, struct.pack("=qq", *new))
     check(f"core files, setrlimit {new}", resource.getrlimit(resource.RLIMIT_CORE) == (1, 1))
 check("descriptors", resource.getrlimit(resource.RLIMIT_NOFILE)[1] <= 65536)
-fails("prlimit of init", resource.prlimit, 1, resource.RLIMIT_NOFILE, (10, 10))
+for pid in (1, os.getpid()):
+    for name in (n for n in dir(resource) if n.startswith("RLIMIT_")):
+        fails(f"{name} of {pid}", resource.prlimit, pid, getattr(resource, name), (10, 10))
+    refused(f"a limit of {pid}", 302, pid | 1 << 32, resource.RLIMIT_NOFILE, struct.pack("=qq", 10, 10), 0)
+refused("a limit, high bits", 302, 1 << 32, resource.RLIMIT_NOFILE, struct.pack("=qq", 10, 10), 0)
+# Its own it may lower.
+resource.setrlimit(resource.RLIMIT_NOFILE, (100, 100))
+check("its own limit", resource.prlimit(os.getpid(), resource.RLIMIT_NOFILE) == (100, 100))
 for value in ("-1000", "-1"):
     try:
         with open("/proc/self/oom_score_adj", "w") as f:

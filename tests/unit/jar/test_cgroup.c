@@ -7,8 +7,10 @@
 
 #include "base/cleanup.h"
 #include "jar/cgroup.h"
+#include "jar/sys.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -269,6 +271,71 @@ static void test_what_was_killed_is_removed(void **state)
 	bj_cgroups_free(groups);
 }
 
+/* Wait until a count stands still for 20 ms: whoever counts has used up its quota. */
+static uint64_t where_it_stops(const volatile uint64_t *count)
+{
+	const struct timespec rest = { .tv_nsec = 20000000 };
+
+	for (int i = 0; i < 500; i++) {
+		const uint64_t before = *count;
+
+		nanosleep(&rest, NULL);
+		if (before > 0 && *count == before)
+			return before;
+	}
+	return 0;
+}
+
+/* Start a process in @cg that counts without end; nothing kills it but the cgroup or the test. */
+static pid_t count_in(const struct bj_cgroup *cg, volatile uint64_t *count, int *ret_pidfd)
+{
+	*count = 0;
+
+	const pid_t pid = bj_sys_clone3(0, ret_pidfd, bj_cgroup_birth_fd(cg));
+
+	if (pid != 0)
+		return pid;
+	if (bj_cgroup_join(cg, NULL) < 0)
+		_exit(1);
+	for (;;)
+		++*count;
+}
+
+/* SCRP-07: what waits for its quota does not run once more before it dies. */
+static void test_who_is_killed_does_not_get_its_quota_first(void **state)
+{
+	const struct bj_cgroup_limits slow = { .memory = 64 << 20, .cpu_milli = 20, .pids = 8 };
+	struct bj_cgroups *groups = make_groups();
+	volatile uint64_t *count = mmap(NULL, sizeof(*count), PROT_READ | PROT_WRITE,
+					MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	(void)state;
+	assert_ptr_not_equal(count, MAP_FAILED);
+	for (int i = 0; i < 10; i++) {
+		struct bj_cgroup *cg = make_leaf(groups, "jar", &slow);
+		AUTO_FD int pidfd = -1;
+		const pid_t pid = count_in(cg, count, &pidfd);
+
+		assert_true(pid > 0);
+
+		const uint64_t before = where_it_stops(count);
+
+		bj_cgroup_kill(cg);
+
+		struct pollfd ended = { .fd = pidfd, .events = POLLIN };
+		const int ends = poll(&ended, 1, 10000);
+
+		kill(pid, SIGKILL);
+		waitpid(pid, NULL, 0);
+		assert_int_equal(ends, 1);
+		assert_true(before > 0);
+		assert_int_equal(*count, before);
+		assert_true(bj_cgroup_free(cg));
+	}
+	munmap((void *)count, sizeof(*count));
+	bj_cgroups_free(groups);
+}
+
 static void test_what_is_in_use_is_not_kept(void **state)
 {
 	struct bj_cgroups *groups = make_groups();
@@ -342,6 +409,7 @@ int main(void)
 		cmocka_unit_test(test_files_are_not_held_when_few_may_be_open),
 		cmocka_unit_test(test_limits_are_the_new_ones),
 		cmocka_unit_test(test_what_was_killed_is_removed),
+		cmocka_unit_test(test_who_is_killed_does_not_get_its_quota_first),
 		cmocka_unit_test(test_what_is_in_use_is_not_kept),
 		cmocka_unit_test(test_one_jar_needs_no_leaf),
 		cmocka_unit_test(test_somebody_left_in_the_rooms_is_told),

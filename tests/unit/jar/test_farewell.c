@@ -7,7 +7,9 @@
 #include "base/fd.h"
 #include "unit.h"
 
+#include <errno.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/pidfd.h>
 #include <sys/prctl.h>
@@ -16,7 +18,8 @@
 #include <unistd.h>
 
 /* A child that gives us its listener and ends as @end says. */
-static pid_t start_telling(bool sockets, void (*end)(void), int *ret_listener)
+static pid_t start_with(const struct bj_filter *rest, bool sockets, void (*end)(void),
+			int *ret_listener)
 {
 	int pair[2];
 	size_t n = 0;
@@ -29,7 +32,7 @@ static pid_t start_telling(bool sockets, void (*end)(void), int *ret_listener)
 	if (pid == 0) {
 		prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 
-		const int fd = bj_farewell_listen(sockets);
+		const int fd = bj_farewell_listen(sockets, rest);
 
 		if (fd < 0 || bj_fd_send(pair[1], "l", 1, &fd, 1) < 0)
 			_exit(99);
@@ -42,6 +45,11 @@ static pid_t start_telling(bool sockets, void (*end)(void), int *ret_listener)
 	assert_int_equal(n, 1);
 	close(pair[0]);
 	return pid;
+}
+
+static pid_t start_telling(bool sockets, void (*end)(void), int *ret_listener)
+{
+	return start_with(NULL, sockets, end, ret_listener);
 }
 
 static pid_t start(void (*end)(void), int *ret_listener)
@@ -231,6 +239,50 @@ static void test_it_ends_when_nobody_listens(void **state)
 	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 6);
 }
 
+/* With another filter behind it both answer. */
+static int answer_for_both(void)
+{
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	if (bj_farewell_listen(true, &bj_filter_slot) < 0)
+		return 1;
+	/* What the other one refuses is refused, what it does not know goes on. */
+	if (unshare(CLONE_NEWUSER) == 0 || errno != EPERM)
+		return 2;
+	return getppid() > 0 ? 0 : 3;
+}
+
+static void say_nine(void)
+{
+	bj_farewell_say(unshare(CLONE_NEWUSER) < 0 ? 9 : 8);
+}
+
+static void test_another_filter_goes_along(void **state)
+{
+	int fd = -1, status = 0, code = 0;
+	uint64_t id = 0;
+	pid_t pid = fork();
+
+	(void)state;
+	if (pid == 0)
+		_exit(answer_for_both());
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+
+	pid = start_with(&bj_filter_slot, true, say_nine, &fd);
+	wait_for_call(fd);
+	assert_int_equal(bj_farewell_hear(fd, pid, &code, &id), BJ_FAREWELL_LAST);
+	assert_int_equal(code, 9);
+	kill(pid, SIGKILL);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	close(fd);
+}
+
+static void test_one_that_is_too_long_is_refused(void **state)
+{
+	(void)state;
+	assert_int_equal(bj_farewell_listen(true, &bj_filter_jar), -1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -242,6 +294,8 @@ int main(void)
 		cmocka_unit_test(test_no_signal_ends_the_call),
 		cmocka_unit_test(test_an_ordinary_exit_is_not_heard),
 		cmocka_unit_test(test_it_ends_when_nobody_listens),
+		cmocka_unit_test(test_another_filter_goes_along),
+		cmocka_unit_test(test_one_that_is_too_long_is_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

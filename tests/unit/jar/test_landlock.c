@@ -34,7 +34,8 @@ static int sealed(void)
 	snprintf(in, sizeof(in), "%s/in", top);
 	snprintf(out, sizeof(out), "%s/out", top);
 
-	const struct bj_landlock_rule rules[] = { { "/", false }, { in, true } };
+	const struct bj_landlock_rule rules[] = { { "/", BJ_LANDLOCK_READ },
+						  { in, BJ_LANDLOCK_WRITE } };
 
 	if (bj_creds_no_new_privs(NULL) < 0 || bj_landlock_seal(rules, 2, &abi, NULL) < 0)
 		return 1;
@@ -53,9 +54,31 @@ static int sealed(void)
 	return rename(in, out) == 0 ? 6 : 0;
 }
 
+/* Files that are there may be written to; none may be made, moved or removed. */
+static int used(void)
+{
+	char in[64], old[64];
+	uint32_t abi;
+
+	snprintf(in, sizeof(in), "%s/out", top);
+	snprintf(old, sizeof(old), "%s/out/old", top);
+
+	const struct bj_landlock_rule rules[] = { { "/", BJ_LANDLOCK_READ },
+						  { in, BJ_LANDLOCK_USE } };
+
+	if (bj_creds_no_new_privs(NULL) < 0 || bj_landlock_seal(rules, 2, &abi, NULL) < 0)
+		return 1;
+	if (try_write("out/old") != 0 || truncate(old, 0) < 0)
+		return 2;
+	if (try_write("out/new") != EACCES || try_write("in/new") != EACCES)
+		return 3;
+	return unlink(old) == 0 ? 4 : 0;
+}
+
 static int a_missing_path(void)
 {
-	static const struct bj_landlock_rule rules[] = { { "/nonexistent", true } };
+	static const struct bj_landlock_rule rules[] = { { "/nonexistent/of-ours",
+							   BJ_LANDLOCK_WRITE } };
 	struct bj_err err = { 0 };
 	uint32_t abi = 99;
 
@@ -63,13 +86,13 @@ static int a_missing_path(void)
 		return 1;
 	if (bj_landlock_seal(rules, 1, &abi, &err) != -BJ_E_SYSTEM || abi != 99)
 		return 2;
-	return strstr(err.msg, "/nonexistent") == NULL;
+	return strstr(err.msg, "/nonexistent/of-ours") == NULL;
 }
 
 /* Root with CAP_SYS_ADMIN may go without; nobody may not, and says so. */
 static int without_no_new_privs(void)
 {
-	static const struct bj_landlock_rule rules[] = { { "/", false } };
+	static const struct bj_landlock_rule rules[] = { { "/", BJ_LANDLOCK_READ } };
 	struct bj_err err = { 0 };
 	uint32_t abi = 0;
 
@@ -93,6 +116,12 @@ static void only_the_rules_are_writable(void **state)
 {
 	(void)state;
 	in_a_child(sealed);
+}
+
+static void what_is_there_may_be_used(void **state)
+{
+	(void)state;
+	in_a_child(used);
 }
 
 static void a_rule_for_nothing_is_an_error(void **state)
@@ -143,6 +172,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(only_the_rules_are_writable),
+		cmocka_unit_test(what_is_there_may_be_used),
 		cmocka_unit_test(a_rule_for_nothing_is_an_error),
 		cmocka_unit_test(it_needs_no_new_privs),
 	};

@@ -285,6 +285,26 @@ static void a_zygote_may_do_what_its_slots_need(void **state)
 	assert_int_equal(answer_to(&bj_filter_slot, NATIVE + 1, 0), SECCOMP_RET_KILL_PROCESS);
 }
 
+/* A slot hears of its last call and of sockets in one program with its part of the filter, which is
+ * not asked about them then: what refuses some of them must be the other part. */
+static void a_slots_part_refuses_nothing_that_is_told(void **state)
+{
+	static const int calls[] = { SYS_socket, SYS_socketpair, SYS_exit_group };
+
+	(void)state;
+	for (size_t i = 0; i < BJ_ARRAY_SIZE(calls); i++)
+		for (uint64_t arg = 0; arg < 256; arg++)
+			for (int shift = 0; shift < 64; shift += 8) {
+				const struct seccomp_data call = {
+					.nr = calls[i],
+					.arch = NATIVE,
+					.args = { arg << shift, arg << shift, arg << shift }
+				};
+
+				assert_int_equal(answer(&bj_filter_slot, &call), SECCOMP_RET_ALLOW);
+			}
+}
+
 static void what_it_does_not_know_it_refuses(void **state)
 {
 	(void)state;
@@ -309,6 +329,7 @@ int main(void)
 		cmocka_unit_test(every_filter_answers_as_its_profiles_do),
 		cmocka_unit_test(two_programs_answer_as_two),
 		cmocka_unit_test(a_zygote_may_do_what_its_slots_need),
+		cmocka_unit_test(a_slots_part_refuses_nothing_that_is_told),
 		cmocka_unit_test(what_it_does_not_know_it_refuses),
 	};
 

@@ -120,6 +120,16 @@ static const struct call NEVER[] = {
 	{ "memfd_create MFD_EXEC", SYS_memfd_create, EACCES, { (unsigned long)"m", 0x10 } },
 	{ "prctl user dispatch", SYS_prctl, EPERM, { 59, 1 } },
 	{ "prctl user dispatch, high bits", SYS_prctl, EPERM, { 0x10000003b, 1 } },
+	{ "prlimit of init", SYS_prlimit64, EPERM, { 1, RLIMIT_NOFILE, 1 } },
+	{ "prlimit of init, core size", SYS_prlimit64, EPERM, { 1, RLIMIT_CORE, 1 } },
+	{ "prlimit, high bits", SYS_prlimit64, EPERM, { 0x100000000, RLIMIT_NOFILE, 1 } },
+	{ "priority of init", SYS_setpriority, EPERM, { 0, 1, 19 } },
+	{ "priority of init, high bits", SYS_setpriority, EPERM, { 0, 0x100000001, 19 } },
+	{ "priority of the user", SYS_setpriority, EPERM, { 2, 0, 19 } },
+	{ "ioprio of init", SYS_ioprio_set, EPERM, { 1, 1, 0 } },
+	{ "ioprio of the user", SYS_ioprio_set, EPERM, { 3, 0, 0 } },
+	{ "scheduler of init", SYS_sched_setscheduler, EPERM, { 1, 5, 0 } },
+	{ "affinity of init", SYS_sched_setaffinity, EPERM, { 1, 8, 0 } },
 	{ "prctl core scheduling", SYS_prctl, EINVAL, { 62, 0, 0, 0, 0x1000 } },
 	{ "madvise mergeable", SYS_madvise, EINVAL, { 0, 0, 12 } },
 	{ "madvise mergeable, high bits", SYS_madvise, EINVAL, { 0, 0, 0x10000000c } },
@@ -192,6 +202,10 @@ static const struct call ALLOWED[] = {
 	{ "landlock_create_ruleset", SYS_landlock_create_ruleset, EFAULT, { 0, 16, 0 } },
 	{ "pidfd_open", SYS_pidfd_open, EINVAL, { 0, 0 } },
 	{ "personality query", SYS_personality, 0, { 0xffffffff } },
+	{ "prlimit", SYS_prlimit64, EFAULT, { 0, RLIMIT_NOFILE, 1 } },
+	{ "own priority", SYS_setpriority, 0, { 0, 0, 0 } },
+	{ "affinity of another", SYS_sched_setaffinity, EFAULT, { 0x3fffffff, 8, 0 } },
+	{ "prlimit of another, read", SYS_prlimit64, ESRCH, { 0x3fffffff, RLIMIT_NOFILE, 0 } },
 	{ "TCGETS", SYS_ioctl, EBADF, { 999, 0x5401 } },
 	{ "mknodat FIFO", SYS_mknodat, EFAULT, { 0, 0, 0010600, 0 } },
 	{ "UDP", SYS_socket, 0, { AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 17 } },
@@ -302,12 +316,13 @@ static int clone_with(const void *arg)
 	return pid < 0 ? errno : 0;
 }
 
-/* Each flag alone and together with harmless ones and high bits. */
-static void expect_no_namespace(const struct bj_filter *custom)
+/* Each flag alone and together with harmless ones and high bits: no namespaces, and no children for
+ * the script's parent. */
+static void expect_no_strange_child(const struct bj_filter *custom)
 {
 	static const unsigned long FLAGS[] = { CLONE_NEWNS,  CLONE_NEWCGROUP, CLONE_NEWUTS,
 					       CLONE_NEWIPC, CLONE_NEWUSER,   CLONE_NEWPID,
-					       CLONE_NEWNET };
+					       CLONE_NEWNET, CLONE_PARENT };
 	unsigned long flags = CLONE_FILES;
 
 	assert_int_equal(in_child(custom, clone_with, &flags), 0);
@@ -324,15 +339,15 @@ static void expect_no_namespace(const struct bj_filter *custom)
 	}
 }
 
-/* Abuse case 18, under our own profile and under the floor alone. */
-static void clone_makes_no_namespace(void **state)
+/* Abuse cases 12 and 18, under our own profile and under the floor alone. */
+static void clone_makes_no_strange_child(void **state)
 {
 	AUTO_BUF struct bj_buf code = { 0 };
 
 	(void)state;
-	expect_no_namespace(NULL);
+	expect_no_strange_child(NULL);
 	assert_int_equal(bj_profile_compile(ALLOW_ALL, strlen(ALLOW_ALL), &code, NULL), 0);
-	expect_no_namespace(&(struct bj_filter){ code.data, code.size });
+	expect_no_strange_child(&(struct bj_filter){ code.data, code.size });
 }
 
 static void assert_killed_by_seccomp(int status)
@@ -484,7 +499,7 @@ int main(void)
 		cmocka_unit_test(ordinary_calls_reach_the_kernel),
 		cmocka_unit_test(custom_profile_cannot_lift_the_floor),
 		cmocka_unit_test(only_three_socket_families_exist),
-		cmocka_unit_test(clone_makes_no_namespace),
+		cmocka_unit_test(clone_makes_no_strange_child),
 #ifdef __x86_64__
 		cmocka_unit_test(other_architectures_die),
 #endif

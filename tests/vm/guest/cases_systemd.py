@@ -15,6 +15,7 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import cases  # noqa: E402
+import serving  # noqa: E402
 
 USER, UID = "agent", 1000
 CASES = {}
@@ -151,6 +152,21 @@ def killed_belljar_leaves_nothing():
                 for pid in [front.pid, *(others - {front.pid})][:count]:
                     os.kill(pid, signal.SIGKILL)
         wait_for_nothing_left()
+
+
+@case
+def service_has_interpreters_that_wait():
+    """In a scope that the user's service manager gives; all of it is gone afterwards."""
+    it = serving.Service(cases.BELLJAR, {"PATH": "/usr/bin:/bin"}, CALLERS["bare"], uid=UID)
+    try:
+        for language, script in (("python", "print(1)\n"), ("bash", "echo 1\n")):
+            result = it.run(language, script)
+            assert (result["cause"], result["stdout"]) == ("exited", "1\n"), result
+            assert result["meta"]["isolation"]["cgroup"] == "v2", result
+    finally:
+        status = it.end()
+    assert status == 0, (status, it.said())
+    wait_for_nothing_left()
 
 
 @callers("login", "service", "alone")

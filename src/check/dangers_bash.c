@@ -252,10 +252,10 @@ static bool in_loop(const struct bj_tree *tree, uint32_t node)
 	return false;
 }
 
-/* "$0 & $0 &" does the same with the whole script. */
+/* "$0 & $0" does the same with the whole script. */
 static void match_self(const struct bj_sh_pass *p)
 {
-	uint32_t times = 0;
+	uint32_t times = 0, at_once = 0;
 
 	for (uint32_t i = 0; i < p->sh->n_commands; i++) {
 		const struct bj_sh_command *c = &p->sh->commands[i];
@@ -265,10 +265,13 @@ static void match_self(const struct bj_sh_pass *p)
 				    "0"
 				    "\x01") != 0)
 			continue;
-		if (bj_sh_in_background(p->tree, c->node) || p->tree->nodes[up].kind == SH_PIPELINE)
-			times++;
-		if (times == 2 || (times == 1 && in_loop(p->tree, c->node)))
+		times++;
+		at_once += bj_sh_in_background(p->tree, c->node) ||
+			   p->tree->nodes[up].kind == SH_PIPELINE;
+		if (at_once && (times == 2 || in_loop(p->tree, c->node))) {
 			special(p, "self-fork", c->node);
+			return;
+		}
 	}
 }
 

@@ -130,8 +130,8 @@ static bool fits_number(const struct python *p, uint32_t node, uint32_t mask)
 	return false;
 }
 
-/* @argument is "0", "name", "0/name", "self", the object whose method is called, or "value", the
- * right side of an assignment. */
+/* @argument is "0", "name", "0/name", "self", the object whose method is called, "value", the right
+ * side of an assignment, or "target", what a value becomes. */
 static uint32_t find_argument(const struct python *p, uint32_t call, const char *argument,
 			      size_t len)
 {
@@ -140,6 +140,8 @@ static uint32_t find_argument(const struct python *p, uint32_t call, const char 
 
 	if (len == 5 && !memcmp(argument, "value", 5) && p->tree->nodes[call].kind == PY_ASSIGNMENT)
 		return bj_node_field(p->tree, call, PYF_RIGHT);
+	if (len == 6 && !memcmp(argument, "target", 6))
+		return bj_py_target(p->py, call);
 	if (len == 4 && !memcmp(argument, "self", 4)) {
 		const uint32_t function = bj_node_field(p->tree, call, PYF_FUNCTION);
 
@@ -200,7 +202,7 @@ static bool holds(const struct python *p, uint32_t call, const char *condition)
 static bool all_hold(const struct python *p, uint32_t rule, uint32_t call)
 {
 	for (const char *const *when = bj_danger_terms[rule].when; *when; when++)
-		if (!call || !holds(p, call, *when))
+		if (!strcmp(*when, "handed") ? call != 0 : !call || !holds(p, call, *when))
 			return false;
 	return true;
 }
@@ -469,11 +471,17 @@ static void match_target(const struct python *p, uint32_t assignment, uint32_t o
 		/* A function of the script is as good as unknown. */
 		const bool named = set->n && set->v[i].kind == BJ_PY_NAME;
 		const struct bj_py_text *left = named ? bj_py_text(p->py, set->v[i].ref) : &unknown;
+		/* x.__dict__["part"] is x.part */
+		const uint32_t left_len =
+			left->len > 9 && !strcmp(left->s + left->len - 9, ".__dict__")
+				? left->len - 9
+				: left->len;
 
-		if (left->len + len + 2 > sizeof(name))
+		if (left_len + len + 2 > sizeof(name))
 			continue;
 
-		const int n = snprintf(name, sizeof(name), "%s.%.*s", left->s, (int)len, part);
+		const int n = snprintf(name, sizeof(name), "%.*s.%.*s", (int)left_len, left->s,
+				       (int)len, part);
 		const struct bj_py_text text = { .s = name, .len = (uint32_t)n };
 
 		match_name(p, &text, BJ_ON_ASSIGN, assignment, at);
@@ -616,6 +624,16 @@ static void match_pair(const struct python *p, uint32_t node)
 
 	if ((key && fits_text(p, key, names)) || (name && fits_source(p, name, names)))
 		special(p, "preload-pair", node);
+
+	/* {"()": "os.system"} of logging, {"_target_": "os.system"} of hydra: a name that is
+	 * called. */
+	const uint32_t value = key && fits_text(p, key, "()|_target_")
+				       ? bj_node_field(p->tree, node, PYF_VALUE)
+				       : 0;
+	const struct bj_py_text *called = value ? bj_py_const(p->py, value) : NULL;
+
+	if (called)
+		match_name(p, called, BJ_ON_CALL, 0, value);
 }
 
 /* "@eval" calls it with the function below. */

@@ -10,7 +10,7 @@
 
 static const struct bj_rule import_rules[] = {
 	{ "py-import", "imports", BJ_RULE_PYTHON, BJ_SEV_MEDIUM, 0,
-	  "The import policy lists this module.", "import os", "import json" },
+	  "The import policy lists this module.", "import os", "import json", false },
 };
 
 const struct bj_rule *bj_rules_imports(size_t *ret_n)

@@ -33,6 +33,9 @@ struct bj_rule {
 	const char *message;  /* one sentence */
 	const char *positive; /* an example that triggers it, by this id */
 	const char *negative; /* one that looks alike and does not */
+	/* In both, \xNN is one byte, and \{N} stands for N times the byte before it: what no text
+	 * can show. */
+	bool coded;
 };
 
 /* One place where a rule fired. */

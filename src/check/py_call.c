@@ -83,6 +83,23 @@ uint32_t bj_py_argument(const struct bj_py *py, uint32_t call, int position, con
 	return 0;
 }
 
+#define TARGET_UP 10 /* levels that are looked up from a call */
+
+uint32_t bj_py_target(const struct bj_py *py, uint32_t call)
+{
+	const struct bj_node *nodes = py->tree->nodes;
+	bool returned = false;
+
+	for (int n = 0; call && n < TARGET_UP; n++, call = nodes[call].parent) {
+		if (nodes[call].kind == PY_ASSIGNMENT)
+			return bj_node_field(py->tree, call, PYF_LEFT);
+		if (nodes[call].kind == PY_FUNCTION_DEFINITION)
+			return returned ? bj_node_field(py->tree, call, PYF_NAME) : 0;
+		returned |= nodes[call].kind == PY_RETURN_STATEMENT;
+	}
+	return 0;
+}
+
 static struct bj_py_value name_value(uint32_t ref)
 {
 	return (struct bj_py_value){ .kind = BJ_PY_NAME, .ref = ref };
@@ -284,10 +301,16 @@ static bool call_operator(struct bj_py *py, uint32_t call, const char *name, str
 	    !bj_py_is(name, "operator.methodcaller()") && !bj_py_is(name, "operator.itemgetter()"))
 		return false;
 
-	const uint32_t function = bj_node_field(py->tree, call, PYF_FUNCTION);
 	const uint32_t object = bj_py_argument(py, call, 0, NULL);
+	uint32_t function = bj_node_field(py->tree, call, PYF_FUNCTION);
 
-	if (!object || py->tree->nodes[function].kind != PY_CALL)
+	/* get = operator.attrgetter("system"); get(os) */
+	if (py->tree->nodes[function].kind == PY_IDENTIFIER) {
+		const struct bj_py_symbol *s = bj_py_lookup(py, function);
+
+		function = s ? s->value : 0;
+	}
+	if (!object || !function || py->tree->nodes[function].kind != PY_CALL)
 		return true;
 
 	const uint32_t key = bj_py_argument(py, function, 0, NULL);
@@ -335,6 +358,11 @@ static bool call_dunder(struct bj_py *py, uint32_t call, const struct bj_py_text
 		/* Some module, when the name of it is not known. */
 		if (key)
 			bj_py_set_add(set, name_value(bj_py_intern(py, key->s, key->len)));
+		return true;
+	}
+	/* find_spec("os").loader.load_module("os") */
+	if (key && name->len > 12 && !strcmp(name->s + name->len - 12, ".load_module")) {
+		bj_py_set_add(set, name_value(bj_py_intern(py, key->s, key->len)));
 		return true;
 	}
 	if (key &&

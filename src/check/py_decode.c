@@ -86,6 +86,8 @@ static const struct {
 	{ "binascii.a2b_hex", from_hex, false },
 	{ "builtins.bytes.fromhex", from_hex, false },
 	{ "builtins.bytearray.fromhex", from_hex, false },
+	{ "codecs.decode", same, true },
+	{ "codecs.encode", same, true },
 	{ "builtins.reversed", backwards, false },
 	{ "builtins.str", same, true },
 	{ "builtins.bytes", same, true },
@@ -127,20 +129,14 @@ static const struct {
 	{ "base64codec", from_base64 },
 };
 
-bj_py_decoder *bj_py_decoder_of_call(const char *name)
+bj_py_decoder *bj_py_decoder_of_call(const char *name, bool *takes_codec)
 {
 	for (size_t i = 0; i < sizeof(CALLS) / sizeof(CALLS[0]); i++)
-		if (!strcmp(name, CALLS[i].name))
+		if (!strcmp(name, CALLS[i].name)) {
+			*takes_codec = CALLS[i].takes_codec;
 			return CALLS[i].decode;
+		}
 	return NULL;
-}
-
-bool bj_py_decoder_takes_codec(const char *name)
-{
-	for (size_t i = 0; i < sizeof(CALLS) / sizeof(CALLS[0]); i++)
-		if (!strcmp(name, CALLS[i].name))
-			return CALLS[i].takes_codec;
-	return false;
 }
 
 bj_py_decoder *bj_py_decoder_of_codec(const char *name, size_t len)

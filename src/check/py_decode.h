@@ -10,11 +10,9 @@
 /* Write what @s, @n bytes, becomes to @out, which has room for @n; returns how many there are. */
 typedef size_t bj_py_decoder(const char *s, size_t n, char *out);
 
-/* By the function's dotted name; NULL where it is none that is followed. */
-bj_py_decoder *bj_py_decoder_of_call(const char *name);
-
-/* Whether that function may be told an encoding: str(b, "cp500"). */
-bool bj_py_decoder_takes_codec(const char *name);
+/* By the function's dotted name; NULL where it is none that is followed. *@takes_codec: it may be
+ * told an encoding, as str(b, "cp500") is. */
+bj_py_decoder *bj_py_decoder_of_call(const char *name, bool *takes_codec);
 
 /* By an encoding's name, spelled as Python lets it be; NULL: it may turn letters into others. */
 bj_py_decoder *bj_py_decoder_of_codec(const char *name, size_t len);

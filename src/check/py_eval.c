@@ -422,7 +422,7 @@ static bool bind_pairs(struct bj_py *py, uint32_t left, uint32_t right)
 static bool is_written(uint16_t kind)
 {
 	return kind == PY_DICTIONARY || kind == PY_CALL || kind == PY_BINARY_OPERATOR ||
-	       kind == PY_STRING || kind == PY_CONCATENATED_STRING;
+	       kind == PY_STRING || kind == PY_CONCATENATED_STRING || kind == PY_SUBSCRIPT;
 }
 
 static void eval_assignment(struct bj_py *py, uint32_t node, struct bj_py_set *set)
@@ -564,6 +564,7 @@ static const struct {
 	{ PY_RETURN_STATEMENT, eval_return },
 	{ PY_YIELD, eval_yield },
 	{ PY_FUNCTION_DEFINITION, eval_function },
+	{ PY_CLASS_DEFINITION, bj_py_eval_class },
 	{ PY_IMPORT_STATEMENT, bj_py_eval_import },
 	{ PY_IMPORT_FROM_STATEMENT, bj_py_eval_import },
 	{ PY_DECORATOR, eval_children },

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "check/danger_rules.h"
 #include "check/python.h"
 #include "grammar_python.h"
 
-/* Statements that bind names to what comes from elsewhere: import and match. */
+/* Statements that bind names to what comes from elsewhere: import, match and class. */
 
 static struct bj_py_value name_value(uint32_t ref)
 {
@@ -99,4 +100,31 @@ void bj_py_eval_match(struct bj_py *py, uint32_t node, struct bj_py_set *set)
 		if (name && !nodes[name].next)
 			bj_py_bind(py, name, bj_py_set(py, subject));
 	}
+}
+
+/* "class P(subprocess.Popen)": P(...) starts a program as well. A restricted Unpickler is how
+ * pickle is made safe, and what builtins lead to is not what their classes do. */
+void bj_py_eval_class(struct bj_py *py, uint32_t node, struct bj_py_set *set)
+{
+	const uint32_t name = bj_node_field(py->tree, node, PYF_NAME);
+	const uint32_t bases = bj_node_field(py->tree, node, PYF_SUPERCLASSES);
+	uint32_t c = bases ? bj_node_child(py->tree, bases) : 0;
+	struct bj_py_set all = { 0 };
+
+	(void)set;
+	for (; c; c = py->tree->nodes[c].next) {
+		const struct bj_py_set *base = bj_py_set(py, c);
+
+		for (uint32_t i = 0; i < base->n; i++) {
+			const struct bj_py_text *text = bj_py_text(py, base->v[i].ref);
+
+			if (base->v[i].kind == BJ_PY_NAME && !base->v[i].boxed &&
+			    memchr(text->s, '.', text->len) && text->s[0] != '?' &&
+			    strncmp(text->s, "builtins.", 9) != 0 &&
+			    !bj_danger_globs("*Unpickler", text->s, text->len))
+				bj_py_set_add(&all, base->v[i]);
+		}
+	}
+	if (name && all.n)
+		bj_py_bind(py, name, &all);
 }

@@ -581,21 +581,15 @@ bool bj_py_eval_text_call(struct bj_py *py, uint32_t call, const char *name, str
 	}
 
 	const struct bj_py_text *s = bj_py_const(py, arg);
+	bool takes_codec = false;
+	bj_py_decoder *const decode = s ? bj_py_decoder_of_call(name, &takes_codec) : NULL;
 
-	if (!s)
+	if (!decode)
 		return false;
 
-	bj_py_decoder *const decode = bj_py_decoder_of_call(name);
-	const bool by_codec = bj_py_is(name, "codecs.decode") || bj_py_is(name, "codecs.encode");
+	const uint32_t codec = takes_codec ? bj_py_argument(py, call, 1, "encoding") : 0;
 
-	if (!by_codec && !decode)
-		return false;
-
-	const uint32_t codec = by_codec || bj_py_decoder_takes_codec(name)
-				       ? bj_py_argument(py, call, 1, "encoding")
-				       : 0;
-
-	if (by_codec || codec)
+	if (codec)
 		recode(py, s, codec, set);
 	else
 		make(py, decode, s, set);

@@ -105,6 +105,10 @@ const struct bj_py_text *bj_py_const(const struct bj_py *py, uint32_t node);
  * before it hides positions. */
 uint32_t bj_py_argument(const struct bj_py *py, uint32_t call, int position, const char *keyword);
 
+/* What the value that @call is a part of becomes: the left side of the assignment around it, or the
+ * name of the function that returns it; 0: neither. */
+uint32_t bj_py_target(const struct bj_py *py, uint32_t call);
+
 /* The symbol that identifier @node means, NULL: none, so it is a builtin. */
 const struct bj_py_symbol *bj_py_lookup(struct bj_py *py, uint32_t node);
 
@@ -179,8 +183,9 @@ void bj_py_eval_home(struct bj_py *py, const struct bj_py_text *key, struct bj_p
 /* The module of the system that a library knows as @name ("shutil.os", "random._os"); 0: none. */
 uint32_t bj_py_inner_module(struct bj_py *py, const struct bj_py_text *name);
 
-/* "import a.b as c", "from a import b" and "match a: case b:". */
+/* "import a.b as c", "from a import b", "match a: case b:" and "class b(a):". */
 void bj_py_eval_import(struct bj_py *py, uint32_t node, struct bj_py_set *set);
+void bj_py_eval_class(struct bj_py *py, uint32_t node, struct bj_py_set *set);
 void bj_py_eval_match(struct bj_py *py, uint32_t node, struct bj_py_set *set);
 
 /* What a call gives. */

@@ -282,6 +282,9 @@ static char *masked_line(const struct bj_check_request *request, const struct bj
 	bj_place_seek_line(&place, line);
 	if (!masked || !line || place.line != line)
 		return NULL;
+	/* Bash misses something behind the last line, where there is nothing to show. */
+	if (place.at == place.size)
+		return NULL;
 	memcpy(masked, request->text, request->size);
 	bj_secrets_mask(masked, request->size, spans);
 	return source_line(&place, masked);

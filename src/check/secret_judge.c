@@ -180,6 +180,99 @@ static bool is_number_of(const struct cursor *c, size_t name_end, size_t start, 
 	return true;
 }
 
+#define PARTS_MAX 16 /* of a tuple or dictionary that are judged */
+
+/* creds = ("bob", "..."), PASSWORDS = {"bob": "..."}: the first real value of those that stand
+ * behind one of @before. The cursor stands behind what opens them. */
+static bool judge_parts(struct cursor *c, enum bj_strength strength, char before, size_t *ret_start,
+			size_t *ret_end)
+{
+	const size_t stop = c->size - c->at < MAX_VALUE ? c->size : c->at + MAX_VALUE;
+	char last = '\0';
+
+	for (int n = 0; c->at < stop && n < PARTS_MAX; c->at++) {
+		const char ch = peek(c);
+
+		if (ch == ')' || ch == '}' || ch == '(' || ch == '{')
+			return false;
+		if (!is_quote(ch)) {
+			last = isspace((unsigned char)ch) ? last : ch;
+			continue;
+		}
+
+		const char *end = memchr(c->text + c->at + 1, ch, stop - c->at - 1);
+
+		if (!end)
+			return false;
+		c->at++;
+		n++;
+		if (last == before &&
+		    judge_range(c, (size_t)(end - c->text), strength, "\"'\n", ret_start, ret_end))
+			return true;
+		c->at = (size_t)(end - c->text);
+		last = ch;
+	}
+	return false;
+}
+
+/* How many blanks and dashes stand on @c's line before the name that ends at @name_end; SIZE_MAX:
+ * something else does. */
+static size_t indent_of(const struct cursor *c, size_t name_end)
+{
+	size_t at = name_end, blanks = 0;
+
+	while (at > 0 && (isalnum((unsigned char)c->text[at - 1]) || c->text[at - 1] == '_') &&
+	       name_end - at < MAX_ANNOTATION)
+		at--;
+	while (at > 0 && (c->text[at - 1] == ' ' || c->text[at - 1] == '-') &&
+	       blanks < MAX_ANNOTATION) {
+		at--;
+		blanks++;
+	}
+	return !at || c->text[at - 1] == '\n' || c->text[at - 1] == '\r' ? blanks : SIZE_MAX;
+}
+
+/* A line of a text: "password: x" of YAML, "PASSWORD=x" of an environment file inside a Python
+ * string. Code has such lines as well, so the value must look like a secret and like nothing that
+ * has a meaning there. */
+static bool judge_line(struct cursor *c, char op, enum bj_rule_language language, size_t name_end,
+		       size_t *ret_start, size_t *ret_end)
+{
+	const size_t indent = indent_of(c, name_end);
+	bool word = true; /* it could be a name of the program */
+	size_t end = c->at;
+
+	for (; end < c->size && end - c->at < MAX_VALUE && !ends_bare_value(c->text[end]); end++) {
+		if (strchr(",[]{}", c->text[end]))
+			return false;
+		word &= isalnum((unsigned char)c->text[end]) || c->text[end] == '_' ||
+			c->text[end] == '.';
+	}
+	if (indent == SIZE_MAX || (end < c->size && c->text[end] != '\n' && c->text[end] != '\r'))
+		return false;
+	if (op == '=' && (indent || !isupper((unsigned char)c->text[name_end - 1]) ||
+			  (word && end - c->at < 20)))
+		return false;
+	return judge_range(c, end,
+			   language == BJ_RULE_PYTHON ? BJ_STRENGTH_STRONG : BJ_STRENGTH_WORD,
+			   BARE_STOPS, ret_start, ret_end);
+}
+
+/* "https://x.y/?api_key=...": the cursor stands at the value. */
+static bool judge_parameter(struct cursor *c, size_t name_end, size_t *ret_start, size_t *ret_end)
+{
+	size_t at = name_end, end = c->at;
+
+	while (at > 0 && name_end - at < MAX_ANNOTATION &&
+	       (isalnum((unsigned char)c->text[at - 1]) || c->text[at - 1] == '_'))
+		at--;
+	if (!at || (c->text[at - 1] != '?' && c->text[at - 1] != '&'))
+		return false;
+	while (end < c->size && end - c->at < MAX_VALUE && !ends_bare_value(c->text[end]))
+		end++;
+	return judge_range(c, end, BJ_STRENGTH_LONG, BARE_STOPS, ret_start, ret_end);
+}
+
 /* After the first = or : that follows a telling name. */
 static bool judge_assignment(const struct bj_secret_rule *rule, enum bj_rule_language language,
 			     struct cursor *c, size_t *ret_start, size_t *ret_end)
@@ -204,23 +297,47 @@ static bool judge_assignment(const struct bj_secret_rule *rule, enum bj_rule_lan
 
 	skip_blanks(c);
 	skip_prefix(c);
-	if (op == ':' && (isalpha((unsigned char)peek(c)) || peek(c) == '_')) {
-		if (inside_string(c, name_end) || !skip_annotation(c))
+	if (op == ':' && (isalnum((unsigned char)peek(c)) || peek(c) == '_')) {
+		if (inside_string(c, name_end))
+			return false;
+		if (judge_line(c, op, language, name_end, ret_start, ret_end))
+			return true;
+		if (!skip_annotation(c))
 			return false;
 		skip_blanks(c);
 		skip_prefix(c);
 	}
-	if (peek(c) == '(') {
+	if (language == BJ_RULE_PYTHON && op == '=' && glued && !is_quote(peek(c)) &&
+	    (judge_line(c, op, language, name_end, ret_start, ret_end) ||
+	     judge_parameter(c, name_end, ret_start, ret_end)))
+		return true;
+	if (peek(c) == '{' && op == '=' && rule->strength == BJ_STRENGTH_WEAK) {
+		c->at++;
+		return judge_parts(c, BJ_STRENGTH_WORD, ':', ret_start, ret_end);
+	}
+
+	const bool tuple = peek(c) == '(';
+
+	if (tuple) {
 		c->at++;
 		skip_blanks(c);
 		skip_prefix(c);
 	}
+
+	const struct cursor first = *c;
 	size_t start, end;
 	const bool found =
 		is_quote(peek(c)) || peek(c) == '\\'
 			? judge_quoted(c, rule->strength, &start, &end)
 			: bare_ok && glued && judge_bare(c, rule->strength, &start, &end);
 
+	/* ("bob", "..."): the second one. */
+	if (!found && tuple && op == '=') {
+		*c = first;
+		return judge_parts(
+			c, rule->strength == BJ_STRENGTH_WEAK ? BJ_STRENGTH_WORD : rule->strength,
+			',', ret_start, ret_end);
+	}
 	if (!found || is_number_of(c, name_end, start, end))
 		return false;
 	*ret_start = start;

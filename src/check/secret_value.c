@@ -171,12 +171,19 @@ static bool is_strong(const struct looks *l, size_t size)
 	return size >= 8 && l->distinct >= 6 && l->digits >= 2 && l->separators * 5 <= size;
 }
 
+/* Nothing but its length tells it from the samples of a manual. */
+static bool is_long(const struct looks *l, size_t size)
+{
+	return size >= 16 && is_strong(l, size);
+}
+
 bool bj_secret_value_is_real(const char *text, size_t size, enum bj_strength strength)
 {
 	static bool (*const JUDGES[])(const struct looks *, size_t) = {
 		[BJ_STRENGTH_WEAK] = is_weak,
 		[BJ_STRENGTH_WORD] = is_word,
 		[BJ_STRENGTH_STRONG] = is_strong,
+		[BJ_STRENGTH_LONG] = is_long,
 	};
 
 	if (size < 4 || is_reference(text, size))

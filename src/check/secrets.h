@@ -21,7 +21,7 @@ enum bj_secret_kind {
 
 /* How much a value must look like a secret. A password is any word that is no placeholder; a
  * token is called one only when it looks made by a machine. */
-enum bj_strength { BJ_STRENGTH_WEAK, BJ_STRENGTH_WORD, BJ_STRENGTH_STRONG };
+enum bj_strength { BJ_STRENGTH_WEAK, BJ_STRENGTH_WORD, BJ_STRENGTH_STRONG, BJ_STRENGTH_LONG };
 
 struct bj_secret_rule {
 	struct bj_rule rule;

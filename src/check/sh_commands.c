@@ -121,6 +121,35 @@ static bool add_plain_word(struct bj_sh *sh, uint32_t node)
 	return true;
 }
 
+/* "/$d" in "for d in bin etc": a path for each. False: @s is something else, or there were too many
+ * of them. */
+static bool add_loop_paths(struct bj_sh *sh, const char *s, uint32_t len, uint32_t node)
+{
+	const char *mark = s[0] == '/' || s[0] == '~' ? memchr(s, BJ_MARK_KNOWN, len) : NULL;
+	const char *end = mark ? strchr(mark + 1, BJ_MARK_KNOWN) : NULL;
+	const struct bj_sh_variable *v =
+		end ? bj_sh_variable(sh, mark + 1, (size_t)(end - mark) - 1) : NULL;
+	const char *words = v && !strpbrk(end + 1, "\x01\x03") ? v->words : NULL;
+	const size_t before = mark ? (size_t)(mark - s) : 0;
+
+	if (!words || sh->paths > LOOPED + sh->tree->size / 16)
+		return false;
+
+	while (*words) {
+		const size_t n = strcspn(words, "\x02");
+		char path[BJ_SH_WORD];
+		const int all = snprintf(path, sizeof(path), "%.*s%.*s%s", (int)before, s, (int)n,
+					 words, end + 1);
+
+		if (all > 0 && (size_t)all < sizeof(path)) {
+			add_field(sh, bj_sh_keep(sh, path, (size_t)all), (uint32_t)all, node);
+			sh->paths++;
+		}
+		words += n + (words[n] != '\0');
+	}
+	return true;
+}
+
 /* One word may be several fields: rm${IFS}-rf${IFS}/, or "$d" in "for d in /bin /usr". */
 static void add_word(struct bj_sh *sh, uint32_t node)
 {
@@ -139,7 +168,7 @@ static void add_word(struct bj_sh *sh, uint32_t node)
 
 		if (split)
 			*split = '\0';
-		if (whole && add_braces(sh, s, len, node))
+		if (whole && (add_braces(sh, s, len, node) || add_loop_paths(sh, s, len, node)))
 			return;
 		if (i > from || whole) {
 			add_field(sh, s + from, i - from, node);
@@ -209,6 +238,21 @@ static const char *base_name(const char *s)
 	const char *slash = strrchr(s, '/');
 
 	return slash && slash[1] ? slash + 1 : s;
+}
+
+/* The name that a command goes by: $SHELL and $BASH are a shell, whichever. */
+static const char *command_name(const char *s)
+{
+	static const char *const shells[] = { "SHELL", "BASH" };
+	const bool mark = *s == BJ_MARK_KNOWN || *s == BJ_MARK_UNSET;
+
+	for (size_t i = 0; mark && i < sizeof(shells) / sizeof(shells[0]); i++) {
+		const size_t len = strlen(shells[i]);
+
+		if (!strncmp(s + 1, shells[i], len) && s[len + 1] == *s && !s[len + 2])
+			return "bash";
+	}
+	return base_name(s);
 }
 
 static void mark_prefixes(struct bj_sh *sh)
@@ -294,7 +338,7 @@ static void add_command(struct bj_sh *sh, uint32_t node, uint32_t from, uint32_t
 	}
 
 	for (int n = 0; from < end && n < 16; n++) {
-		name = base_name(sh->fields[from].s);
+		name = command_name(sh->fields[from].s);
 
 		const struct prefix *p = find_prefix(sh, name);
 		const struct bj_sh_function *f = p ? NULL : bj_sh_function(sh, name);
@@ -327,7 +371,7 @@ static void add_command(struct bj_sh *sh, uint32_t node, uint32_t from, uint32_t
 			keep_command(sh, &own);
 		}
 		from += words;
-		name = base_name(sh->fields[from].s);
+		name = command_name(sh->fields[from].s);
 	}
 
 	const struct bj_sh_command command = {
@@ -380,6 +424,30 @@ static void add_late_words(struct bj_sh *sh, uint32_t command, uint32_t from)
 	}
 }
 
+/* xargs rm <<< "/ /home": the words that xargs adds. */
+static void add_fed_words(struct bj_sh *sh, uint32_t command, uint32_t from)
+{
+	uint32_t here, text, len;
+
+	if (from >= sh->n_fields || sh->fields[from].s[0] != 'x' ||
+	    strcmp(sh->fields[from].s, "xargs") != 0)
+		return;
+	here = bj_node_kind(sh->tree, command, SH_HERESTRING_REDIRECT);
+	text = here ? bj_node_child(sh->tree, here) : 0;
+	if (!text)
+		return;
+
+	const char *s = bj_sh_fold(sh, text, &len);
+
+	for (uint32_t i = 0; i < len && sh->n_fields - from < BJ_SH_FIELDS; i++) {
+		const uint32_t n = (uint32_t)strcspn(s + i, " \t\n");
+
+		if (n)
+			add_field(sh, bj_sh_keep(sh, s + i, n), n, command);
+		i += n;
+	}
+}
+
 static void read_command(struct bj_sh *sh, uint32_t node)
 {
 	const struct bj_tree *tree = sh->tree;
@@ -401,6 +469,7 @@ static void read_command(struct bj_sh *sh, uint32_t node)
 			add_word(sh, c);
 	}
 	add_late_words(sh, node, from);
+	add_fed_words(sh, node, from);
 	add_command(sh, node, from, sh->n_fields, false);
 	if (sh->n_commands)
 		add_exec(sh, node);

@@ -108,17 +108,23 @@ static void match_downloads(const struct bj_sh_pass *p)
 {
 	static const char loaders[] =
 		"curl|wget|aria2c|axel|fetch|tftp|ftpget|lwp-download|curlie|xh";
-	struct files files = { .n = 0 };
+	static const char decoders[] = "base64|base32|basenc|xxd|uudecode|openssl";
+	struct files files = { .n = 0 }, decoded = { .n = 0 };
 	struct bj_sh_marks marks = { 0 };
 
 	bj_sh_set_marks(&marks, loaders);
+	bj_sh_set_marks(&marks, decoders);
 	for (uint32_t i = 0; i < p->sh->n_commands; i++) {
 		const struct bj_sh_command *c = &p->sh->commands[i];
 
 		if (bj_sh_has_mark(&marks, c->name) && is_one_of(loaders, c))
 			add_downloads(p, c, &files);
+		else if (bj_sh_has_mark(&marks, c->name) && is_one_of(decoders, c))
+			add_downloads(p, c, &decoded);
 		else if (files.n && runs_one(p, c, &files))
 			special(p, "download-run", c->node);
+		else if (decoded.n && runs_one(p, c, &decoded))
+			special(p, "decoded-run", c->node);
 	}
 }
 
@@ -174,6 +180,21 @@ static bool gives_path(const struct bj_sh_pass *p, const struct bj_sh_command *c
 		!memcmp(p->tree->text + n->start, lookup, sizeof(lookup) - 1));
 }
 
+/* Whether a command inside command @at decodes what it writes, or gets it from the network. */
+static bool holds_decoder(const struct bj_sh_pass *p, uint32_t at)
+{
+	const uint32_t end = p->tree->nodes[p->sh->commands[at].node].after;
+
+	for (uint32_t i = at + 1; i < p->sh->n_commands && i < at + 8; i++) {
+		if (p->sh->commands[i].node >= end)
+			return false;
+		if (is_one_of("base64|base32|basenc|xxd|rev|tr|openssl|uudecode|gpg|curl|wget|dig",
+			      &p->sh->commands[i]))
+			return true;
+	}
+	return false;
+}
+
 /* What runs is the output of a command: $(cat x). */
 static void match_output(const struct bj_sh_pass *p, uint32_t at)
 {
@@ -186,7 +207,7 @@ static void match_output(const struct bj_sh_pass *p, uint32_t at)
 	    p->sh->commands[next].node < p->tree->nodes[c->node].after &&
 	    gives_path(p, &p->sh->commands[next]))
 		return;
-	special(p, "dynamic-command", c->node);
+	special(p, holds_decoder(p, at) ? "hidden-command" : "dynamic-command", c->node);
 }
 
 void bj_sh_flows(const struct bj_sh_pass *p)

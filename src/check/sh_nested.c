@@ -5,7 +5,7 @@
 /* Code inside code: what a script hands to a shell or to Python as constant text. */
 
 /* What a command does with text. */
-enum role { NONE, SHELL, PYTHON, EVAL, SOURCE, ENV, TRAP, ALIAS, WITH_C, REMOTE, CALLBACK };
+enum role { NONE, SHELL, PYTHON, EVAL, SOURCE, ENV, TRAP, ALIAS, WITH_C, REMOTE, CALLBACK, GIT };
 
 static const struct {
 	const char *name;
@@ -21,7 +21,7 @@ static const struct {
 	{ "runuser", WITH_C },    { "sg", WITH_C },        { "ssh", REMOTE },
 	{ "docker", REMOTE },     { "podman", REMOTE },    { "kubectl", REMOTE },
 	{ "oc", REMOTE },         { "mapfile", CALLBACK }, { "readarray", CALLBACK },
-	{ "complete", CALLBACK }, { "parallel", SHELL },
+	{ "complete", CALLBACK }, { "parallel", SHELL },   { "git", GIT },
 };
 
 static enum role role_of(const struct bj_sh_marks *marks, const char *name)
@@ -373,6 +373,31 @@ static int check_remote(const struct bj_sh_pass *p, const struct bj_sh_command *
 	return r;
 }
 
+/* git -c core.pager='rm -rf ~' log, git config alias.x '!rm -rf ~': git hands it to a shell. */
+static int check_git(const struct bj_sh_pass *p, const struct bj_sh_command *c, struct bj_err *err)
+{
+	char text[BJ_SH_WORD * 2];
+	int r = 0;
+
+	for (uint32_t i = c->fields; i < c->fields + c->n_fields && r >= 0; i++) {
+		const struct bj_sh_field *f = &p->sh->fields[i];
+		const char *value = f->s[0] == '!' ? f->s + 1 : NULL;
+
+		if (strchr("acdps", f->s[0]) && strchr(f->s, '=') &&
+		    bj_danger_globs(
+			    "core.*=*|alias.*=!*|diff.external=*|pager.*=*|sequence.editor=*|"
+			    "credential.helper=!*",
+			    f->s, f->len)) {
+			value = strchr(f->s, '=') + 1;
+			value += *value == '!';
+		}
+		if (value)
+			r = check_worst(p, c, text,
+					unmark(value, strlen(value), text, sizeof(text)), err);
+	}
+	return r;
+}
+
 static int check_command(const struct bj_sh_pass *p, const struct bj_sh_marks *marks, uint32_t at,
 			 struct bj_err *err)
 {
@@ -395,6 +420,8 @@ static int check_command(const struct bj_sh_pass *p, const struct bj_sh_marks *m
 		return check_joined(p, c, c->node, err);
 	case REMOTE:
 		return check_remote(p, c, err);
+	case GIT:
+		return check_git(p, c, err);
 	case SOURCE:
 		return check_source(p, at, err);
 	case ENV:
@@ -529,6 +556,129 @@ static int check_leaves(const struct bj_sh_pass *p, struct bj_err *err)
 	return r;
 }
 
+#define WRITTEN_MAX 16 /* files with known text that are remembered */
+
+/* A file that the script writes, and the command whose words or here-document are its text. */
+struct written {
+	const char *name;
+	const struct bj_sh_command *by;
+	uint32_t body; /* 0: the words */
+};
+
+/* The target of the redirection in @from and its next ones, and a here-document among them. */
+static void read_redirects(const struct bj_sh_pass *p, uint32_t from, struct written *w)
+{
+	const struct bj_tree *tree = p->tree;
+	uint32_t len;
+
+	for (uint32_t r = from; r; r = tree->nodes[r].next) {
+		const bool heredoc = tree->nodes[r].kind == SH_HEREDOC_REDIRECT;
+		const uint32_t file = heredoc ? bj_node_kind(tree, r, SH_FILE_REDIRECT)
+				      : tree->nodes[r].kind == SH_FILE_REDIRECT ? r
+										: 0;
+		const uint32_t to = file ? bj_node_field(tree, file, SHF_DESTINATION) : 0;
+
+		if (heredoc)
+			w->body = bj_node_kind(tree, r, SH_HEREDOC_BODY);
+		if (to && tree->text[tree->nodes[file].start] == '>')
+			w->name = bj_sh_fold(p->sh, to, &len);
+	}
+}
+
+static bool is_writer(const char *name)
+{
+	static const char *const names[] = { "cat", "tee", "echo", "printf" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (name[0] == names[i][0] && !strcmp(name, names[i]))
+			return true;
+	return false;
+}
+
+/* cat >x.sh <<E, tee x.sh <<E, echo 'text' >x.sh. False: @c writes no text that is known. */
+static bool writes(const struct bj_sh_pass *p, const struct bj_sh_command *c, struct written *w)
+{
+	const struct bj_node *nodes = p->tree->nodes;
+
+	if (nodes[nodes[c->node].parent].kind != SH_REDIRECTED_STATEMENT || !is_writer(c->name))
+		return false;
+	*w = (struct written){ .by = c };
+	read_redirects(p, nodes[c->node].next, w);
+	if (c->name[0] == 't' && c->n_fields)
+		w->name = p->sh->fields[c->fields + c->n_fields - 1].s;
+	return w->name && w->name[0] && (w->body || c->name[0] == 'e' || c->name[0] == 'p');
+}
+
+static bool same_file(const char *a, const char *b)
+{
+	a += strncmp(a, "./", 2) ? 0 : 2;
+	b += strncmp(b, "./", 2) ? 0 : 2;
+	return !strcmp(a, b);
+}
+
+/* Whether the first line of the text of @w asks for Python. */
+static bool asks_for_python(const struct bj_sh_pass *p, const struct written *w)
+{
+	const struct bj_node *body = &p->tree->nodes[w->body];
+	const char *text = p->tree->text + body->start;
+	const char *end = w->body ? memchr(text, '\n', body->end - body->start) : NULL;
+
+	return end && text[0] == '#' && memmem(text, (size_t)(end - text), "python", 6);
+}
+
+/* Whether command @c runs the file of @w: by a shell, by Python or by itself. */
+static bool runs_file(const struct bj_sh_pass *p, const struct bj_sh_command *c,
+		      const struct written *w, bool *ret_python)
+{
+	const bool itself = same_file(c->path, w->name) && strchr(c->path, '/');
+
+	if (!itself && !(c->n_fields && same_file(p->sh->fields[c->fields].s, w->name)))
+		return false;
+	*ret_python = is_one_of("python*", c) ||
+		      bj_danger_globs("*.py", w->name, strlen(w->name)) ||
+		      (itself && asks_for_python(p, w));
+	return itself || is_one_of("sh|bash|dash|zsh|ksh|ash|source|.|python*", c);
+}
+
+static int check_written(const struct bj_sh_pass *p, const struct written *w,
+			 const struct bj_sh_command *c, bool python, struct bj_err *err)
+{
+	const struct bj_node *body = &p->tree->nodes[w->body];
+
+	if (!w->body)
+		return python ? 0 : check_joined(p, w->by, c->node, err);
+	return check_text(p, python ? BJ_LANG_PYTHON : BJ_LANG_BASH, p->tree->text + body->start,
+			  body->end - body->start, c->node, err);
+}
+
+/* cat >x.sh <<E ... E, then bash x.sh: the text is code. */
+static int check_files(const struct bj_sh_pass *p, struct bj_err *err)
+{
+	struct written files[WRITTEN_MAX];
+	struct bj_sh_marks runners = { 0 };
+	size_t n = 0;
+	int r = 0;
+
+	bj_sh_set_marks(&runners, "sh|bash|dash|zsh|ksh|ash|source|python");
+	bj_sh_set_mark(&runners, ".");
+
+	for (uint32_t i = 0; i < p->sh->n_commands && r >= 0; i++) {
+		const struct bj_sh_command *c = &p->sh->commands[i];
+		bool python;
+
+		if (n < WRITTEN_MAX && writes(p, c, &files[n])) {
+			n++;
+			continue;
+		}
+		if (n == 0 || (!strchr(c->path, '/') && !bj_sh_has_mark(&runners, c->name)))
+			continue;
+		for (size_t k = 0; k < n && r >= 0; k++)
+			if (runs_file(p, c, &files[k], &python))
+				r = check_written(p, &files[k], c, python, err);
+	}
+	return r;
+}
+
 int bj_sh_nested(const struct bj_sh_pass *p, struct bj_err *err)
 {
 	struct bj_sh_marks marks = { 0 };
@@ -540,5 +690,7 @@ int bj_sh_nested(const struct bj_sh_pass *p, struct bj_err *err)
 		r = check_command(p, &marks, i, err);
 	if (r >= 0)
 		r = check_calls(p, err);
+	if (r >= 0)
+		r = check_files(p, err);
 	return r < 0 ? r : check_leaves(p, err);
 }

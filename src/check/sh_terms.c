@@ -294,6 +294,25 @@ static bool term_unfed(const struct look *l, const char *unused)
 	return true;
 }
 
+/* A word of the command, or a part of it between blanks: echo "/etc /usr". */
+static bool fits_part(const struct look *l, const char *globs)
+{
+	const struct bj_sh_command *c = l->command;
+
+	for (uint32_t i = c->fields; i < c->fields + c->n_fields; i++) {
+		const struct bj_sh_field *f = &l->p->sh->fields[i];
+
+		for (size_t at = 0; at < f->len; at++) {
+			const size_t n = strcspn(f->s + at, " \t\n");
+
+			if (n && fits(l, globs, f->s + at, n))
+				return true;
+			at += n;
+		}
+	}
+	return false;
+}
+
 static bool term_word(const struct look *l, const char *globs)
 {
 	const struct bj_sh_command *c = l->command;
@@ -450,7 +469,7 @@ static bool term_feed(const struct look *l, const char *rest)
 		const struct look before = { .p = l->p, .command = &sh->commands[i - 1] };
 
 		if (bj_danger_globs(names, before.command->name, strlen(before.command->name)))
-			return term_word(&before, globs + 1);
+			return term_word(&before, globs + 1) || fits_part(&before, globs + 1);
 	}
 	return false;
 }

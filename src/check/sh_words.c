@@ -299,6 +299,19 @@ static bool fold_operated(struct bj_sh *sh, const char *s, size_t len, const cha
 	return true;
 }
 
+/* "${HOME:0:1}" is a slash that is not written. */
+static bool is_hidden_slash(struct bj_sh *sh, const char *s, size_t len, const char *rest)
+{
+	static const char *const paths[] = { "HOME", "PATH", "PWD", "OLDPWD", "SHELL", "BASH" };
+
+	if (strncmp(rest, ":0:1}", 5) != 0 || bj_sh_variable(sh, s, len))
+		return false;
+	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++)
+		if (strlen(paths[i]) == len && !memcmp(paths[i], s, len))
+			return true;
+	return false;
+}
+
 /* "${name:-default}", "${name:?}" and "${name:=x}" of a constant are the constant. */
 static bool fold_guarded(struct bj_sh *sh, const char *s, size_t len, const char *rest, bool quoted,
 			 struct word *w)
@@ -348,6 +361,10 @@ static void fold_expansion(struct bj_sh *sh, uint32_t node, bool quoted, unsigne
 		return;
 	if (s[-1] == '{' && fold_guarded(sh, s, len, rest, quoted, w))
 		return;
+	if (s[-1] == '{' && is_hidden_slash(sh, s, len, rest)) {
+		add_char(w, '/');
+		return;
+	}
 	/* "${HOME:?}" is HOME or nothing. */
 	if (rest[0] == ':' && rest[1] == '?' && len == 4 && !memcmp(s, "HOME", 4)) {
 		add_variable(sh, s, len, quoted, w);

@@ -110,6 +110,7 @@ struct bj_sh {
 	uint32_t n_commands, room_commands;
 	struct bj_sh_marks prefixes; /* such as sudo and env */
 	uint32_t looped;             /* fields that come from loops */
+	uint32_t paths;              /* the same that are only a part of their word */
 	bool gave_up;                /* there were too many of them: not all is read */
 	bool failed;
 };

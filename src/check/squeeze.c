@@ -19,6 +19,8 @@
  * among all indentations of the script; when one has a tab, all stay as they are. Bash has no use
  * for it outside of here-documents; when there is one, all stay as they are.
  *
+ * The first line of a here-document stays: it says what the document is.
+ *
  * Texts of strings are read from the script itself, so they lose nothing but such lines at their
  * end. */
 
@@ -29,6 +31,7 @@ struct squeeze {
 	const char *text;
 	size_t size;
 	bool lines, indents;             /* what may go */
+	bool heredocs;                   /* there are some */
 	unsigned char ranks[MAX_INDENT]; /* by spaces in front of a line: those it keeps */
 	struct bj_squeezed *out;
 };
@@ -68,12 +71,26 @@ static bool is_content(const char *text, size_t size)
 	return true;
 }
 
+/* Whether a here-document may begin where the line @start does. */
+static bool begins_heredoc(const struct squeeze *s, size_t start)
+{
+	if (!s->heredocs || start == 0)
+		return false;
+
+	const char *last = memrchr(s->text, '\n', start - 1);
+	const char *before = last ? last + 1 : s->text;
+
+	return memmem(before, (size_t)(s->text + start - before), "<<", 2);
+}
+
 /* Whether the line [@start, @end), with its text from @first on, may go. */
 static bool is_idle(const struct squeeze *s, size_t start, size_t first, size_t end)
 {
 	if (!s->lines || end == s->size || continues(s, start))
 		return false;
-	return first == end || (s->text[first] == '#' && is_content(s->text + first, end - first));
+	return (first == end ||
+		(s->text[first] == '#' && is_content(s->text + first, end - first))) &&
+	       !begins_heredoc(s, start);
 }
 
 /* Python: which indentations there are. False: some have a tab or a form feed, go on in the next
@@ -126,6 +143,7 @@ static void look_for_heredocs(struct squeeze *s)
 		const char word = byte_at(s, at + quoted);
 
 		s->indents = false;
+		s->heredocs = true;
 		if (strchr("#\n \t\"'", word))
 			s->lines = false;
 	}

@@ -312,4 +312,5 @@ const struct bj_verb bj_verb_check = {
 		   "  echo 'rm -rf /' | belljar check --language bash -",
 	.options = OPTIONS,
 	.run = run,
+	.brief = true,
 };

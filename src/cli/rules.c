@@ -67,15 +67,17 @@ static void print_rule(const struct bj_rule *rule)
 	       bj_severity_name(rule->severity), rule->message);
 	print_example("triggers", rule->positive);
 	print_example("clean   ", rule->negative);
+	if (rule->coded)
+		puts("            (\\xNN is one byte, \\{N} is N times the byte before it)");
 	putchar('\n');
 }
 
 static json_t *rule_to_json(const struct bj_rule *rule)
 {
-	return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s?, s:s?}", "id", rule->id, "layer",
+	return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s?, s:s?, s:b}", "id", rule->id, "layer",
 			 rule->layer, "language", language_of(rule), "severity",
 			 bj_severity_name(rule->severity), "message", rule->message, "positive",
-			 rule->positive, "negative", rule->negative);
+			 rule->positive, "negative", rule->negative, "coded", rule->coded);
 }
 
 static int print_json(const struct bj_rule *const *rules, size_t n)

@@ -94,12 +94,23 @@ def bare(text, path):
     b"\xef\xbb\xbfprint('mark')\n",
     b"'only a docstring'\n",
     b"# nothing\n",
-], ids=range(10))
+    b"globals()[1] = 2\n_b = 'b'\nprint('names that are no text')\n",
+    b"import builtins\nbuiltins.isinstance = builtins.list = None\nprint('builtins that are gone')\n",
+], ids=range(12))
 def test_in_a_jar_as_bare(text, root, place):
     script = place / "s.py"
     status, out, err = bare(text, script)
     done = root.run("--policy", "off", script)
     assert (done.status, done.out, done.err) == (status, out.replace(bytes(script), b"/script/script.py"), err)
+
+
+def test_reads_all_of_it(tmp_path):
+    names = {}
+    exec(HARNESS.read_text(), names)
+    for size in (0, 1, names["CHUNK"] - 1, names["CHUNK"], names["CHUNK"] + 1, 3 * names["CHUNK"]):
+        file = tmp_path / "text"
+        file.write_bytes(bytes(i % 251 for i in range(size)))
+        assert names["read"](str(file)) == file.read_bytes()
 
 
 def test_nothing_runs_before_the_verdict(root, place):

@@ -108,6 +108,15 @@ static const struct {
 	{ "import os\nos.__getattribute__('system')('x')\n", "py-os-system" },
 	{ "import sys\nsys.modules['os'].system('x')\n", "py-os-system" },
 	{ "import os, operator\noperator.attrgetter('system')(os)('x')\n", "py-os-system" },
+	{ "import os, operator\nget = operator.attrgetter('system')\nget(os)('x')\n",
+	  "py-os-system" },
+	{ "import importlib.util as u\nu.find_spec('os').loader.load_module('os').system('x')\n",
+	  "py-os-system" },
+	{ "(lambda f: f('os').system('x'))(__import__)\n", "py-import-handed" },
+	{ "import subprocess\nclass P(subprocess.Popen):\n    pass\nP('x', shell=True)\n",
+	  "py-subprocess-shell" },
+	{ "import builtins\nbuiltins.__dict__['print'] = builtins.exec\n", "py-builtins-changed" },
+	{ "c = {'formatters': {'x': {'()': 'os.system', 'command': 'x'}}}\n", "py-os-system" },
 	{ "import os, functools\nfunctools.partial(os.system, 'x')()\n", "py-os-system" },
 	{ "import shutil\nshutil.os.system('x')\n", "py-os-system" },
 	{ "import os\nclass A:\n    run = os.system\nA().run('x')\n", "py-os-system" },
@@ -239,6 +248,25 @@ static const struct {
 	{ "f() { \"$@\"; }\nf rm -rf /\n", "sh-rm-root" },
 	{ "f() { shift; \"$@\"; }\nf 3 rm -rf /\n", "sh-rm-root" },
 	{ "clean() { rm -rf \"$1\"; }\nclean /\n", "sh-rm-root" },
+	{ "for d in bin etc; do rm -rf /$d; done\n", "sh-rm-root" },
+	{ "for d in sda sdb; do dd if=/dev/zero | tee \"/dev/$d\"; done\n", "sh-device-arg" },
+	{ "${HOME:0:1}bin${PATH:0:1}rm -rf ${PWD:0:1}\n", "sh-rm-root" },
+	{ "$SHELL -c 'rm -rf /'\n", "sh-rm-root" },
+	{ "curl x | $BASH\n", "sh-curl-shell" },
+	{ "xargs rm -rf <<< '/ /home'\n", "sh-rm-root" },
+	{ "echo '/etc /usr' | xargs rm -rf\n", "sh-rm-found" },
+	{ "$(rev <<< mr) -rf /\n", "sh-hidden-command" },
+	{ "base64 -d <<< bHM= > x.sh\nsh ./x.sh\n", "sh-decoded-run" },
+	{ "git -c core.pager='rm -rf /' log\n", "sh-rm-root" },
+	{ "git config alias.x '!rm -rf /'\n", "sh-rm-root" },
+	{ "cat > x.sh <<'E'\nrm -rf /\nE\nbash x.sh\n", "sh-rm-root" },
+	{ "cat <<'E' > x.sh\nrm -rf /\nE\nchmod +x x.sh\n./x.sh\n", "sh-rm-root" },
+	{ "tee x.sh <<E >/dev/null\nrm -rf /\nE\n. ./x.sh\n", "sh-rm-root" },
+	{ "cat > x <<E\n#!/usr/bin/env python3\nimport os\nos.system(x)\nE\n./x\n",
+	  "py-os-system" },
+	{ "echo 'rm -rf /' > x\nsh x\n", "sh-rm-root" },
+	{ "cat > x.py <<E\neval('x')\nE\nchmod +x x.py; ./x.py\n", "py-eval" },
+	{ "cat > x.py <<E\neval('x')\nE\npython3 x.py\n", "py-eval" },
 	{ "clean() { rm -rf \"$@\"; }\nclean build /usr\n", "sh-rm-root" },
 	{ "watch -n 9 'rm -rf /'\n", "sh-rm-root" },
 	{ "script -qc 'rm -rf /' /dev/null\n", "sh-rm-root" },
@@ -295,6 +323,18 @@ static void what_is_followed_is_not_guessed(void **state)
 		worst("clean() { rm -rf \"$1\"; }\nclean build\nclean /tmp/x\n", BJ_LANG_BASH), -1);
 	assert_int_equal(worst("run() { echo \"+ $*\"; \"$@\"; }\nrun ls /\n", BJ_LANG_BASH), -1);
 	assert_int_equal(worst("log() { echo \"$@\"; }\nlog rm -rf /\n", BJ_LANG_BASH), -1);
+	assert_int_equal(
+		worst("for d in a b; do rm -rf \"/srv/app/$d/cache\"; done\n", BJ_LANG_BASH), -1);
+	assert_int_equal(worst("cat > x.txt <<E\nrm -rf /\nE\nbash y.sh\n", BJ_LANG_BASH), -1);
+	assert_int_equal(worst("cat > x.sh <<E\nls\nE\nbash x.sh\n", BJ_LANG_BASH), -1);
+	assert_int_equal(worst("base64 -d x > logo.png\nbash build.sh\n", BJ_LANG_BASH), -1);
+	assert_int_equal(worst("class A(object):\n    pass\nA.__subclasses__()\n", BJ_LANG_PYTHON),
+			 -1);
+	assert_int_equal(worst("import pickle\nclass U(pickle.Unpickler):\n    pass\nU(f).load()\n",
+			       BJ_LANG_PYTHON),
+			 -1);
+	assert_int_equal(worst("import os\nold = os.umask(0)\nos.umask(old)\n", BJ_LANG_PYTHON),
+			 -1);
 	assert_int_equal(worst("x=/etc/app.conf\nrm -f \"${x%.conf}.bak\"\n", BJ_LANG_BASH), -1);
 	assert_int_equal(worst("set -- /\nf() { rm -rf \"$1\"; }\nf build\n", BJ_LANG_BASH), -1);
 	/* A name that a function imports is its own, on every way through it. */
@@ -364,6 +404,16 @@ static void words_of_loops_have_a_ceiling(void **state)
 	assert_int_equal(worst(honest.data, BJ_LANG_BASH), -1);
 	bj_buf_puts(&honest, "for d in c /; do rm -rf \"$d\"; done\n");
 	assert_true(finds(honest.data, BJ_LANG_BASH, "sh-rm-root"));
+	/* Paths that a loop is only a part of are left alone when there are too many. */
+	honest.size = 0;
+	bj_buf_puts(&honest, "for d in");
+	for (int i = 0; i < 60; i++)
+		bj_buf_printf(&honest, " user%d", i);
+	bj_buf_puts(&honest, "; do\n");
+	for (int i = 0; i < 100; i++)
+		bj_buf_puts(&honest, "ls /srv/$d/x\n");
+	bj_buf_puts(&honest, "done\n");
+	assert_int_equal(worst(honest.data, BJ_LANG_BASH), -1);
 }
 
 /* The grammar keeps what it waits for in a buffer: a script that needs more of it is a finding, and

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"
 
+#include "base/buf.h"
 #include "base/cleanup.h"
 #include "check/encoding.h"
 #include "check/length.h"
@@ -119,6 +120,43 @@ static void declared_encodings(void **state)
 		    "encoding-declared");
 }
 
+/* What an example stands for: see struct bj_rule. */
+static void decode(const struct bj_rule *rule, const char *text, struct bj_buf *ret)
+{
+	char last = 0;
+
+	for (char *end; *text; text = end) {
+		end = (char *)text + 1;
+
+		const bool coded = rule->coded && *text == '\\';
+		const bool repeats = coded && text[1] == '{';
+		const unsigned long n = repeats ? strtoul(text + 2, &end, 10)
+					: coded ? strtoul(text + 2, &end, 16)
+						: 0;
+
+		if (!repeats)
+			last = coded ? (char)n : *text;
+		for (unsigned long i = 1; repeats && i < n; i++)
+			bj_buf_add(ret, &last, 1);
+		if (!repeats)
+			bj_buf_add(ret, &last, 1);
+		end += repeats;
+	}
+}
+
+static const char *rule_for(const struct bj_rule *rule, const char *example)
+{
+	const enum bj_language language =
+		rule->language == BJ_RULE_BASH ? BJ_LANG_BASH : BJ_LANG_PYTHON;
+	AUTO_BUF struct bj_buf text = { 0 };
+	const char *found;
+
+	assert_non_null(example);
+	decode(rule, example, &text);
+	verdict(language, text.data, text.size, 0, &found);
+	return found;
+}
+
 static void examples_of_every_rule(void **state)
 {
 	size_t n;
@@ -126,17 +164,8 @@ static void examples_of_every_rule(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < n; i++) {
-		const struct bj_rule *rule = &rules[i];
-		const enum bj_language language =
-			rule->language == BJ_RULE_BASH ? BJ_LANG_BASH : BJ_LANG_PYTHON;
-		const char *found;
-
-		if (!rule->positive)
-			continue;
-		verdict(language, rule->positive, strlen(rule->positive), 0, &found);
-		assert_string_equal(found, rule->id);
-		verdict(language, rule->negative, strlen(rule->negative), 0, &found);
-		assert_string_equal(found, "");
+		assert_string_equal(rule_for(&rules[i], rules[i].positive), rules[i].id);
+		assert_string_equal(rule_for(&rules[i], rules[i].negative), "");
 	}
 }
 

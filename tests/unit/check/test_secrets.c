@@ -88,6 +88,14 @@ static const char *const CLEAN_PYTHON[] = {
 	"password_field = 'password1'",
 	"sha = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'",
 	"uuid = '123e4567-e89b-12d3-a456-426614174000'",
+	"creds = ('user', 'password')",
+	"passwords = ['aB3dEf9hK1']",
+	"PASSWORDS = {'min_length': 12, 'field': 'password'}",
+	"@dataclass\nclass A:\n    password: str\n    token: Float64\n",
+	"t = '''\npassword: {password1}\ntoken: <token1>\nTOKEN=\n'''",
+	"f(\n    token=token_v2_10,\n    api_key=key2of3)",
+	"ap.add_argument('--token', default=os.environ.get('TOKEN1'))",
+	"u = 'https://x.test/?token=h480djs93hd8&page=2'",
 };
 
 static const char *const DIRTY_PYTHON[] = {
@@ -109,6 +117,12 @@ static const char *const DIRTY_PYTHON[] = {
 	"self.access_token = 'a8f5f167f44f4964e6c998dee827110c'",
 	"url = 'redis://:hunter22@cache:6379/0'",
 	"# password = 'hunter2'",
+	"creds = ('admin', 'P@ssw0rd!23')",
+	"PASSWORDS = {'alice': 'Wint3r2024!', 'bob': 'Summ3r2024!'}",
+	"t = '''\ndb:\n  user: app\n  password: k3Yb0ardC4t9\n'''",
+	"t = '''\nAPI_KEY=a8f5f167f44f4964e6c998dee827110c\n'''",
+	"u = 'https://x.test/?q=1&api_key=a8f5f167f44f4964e6c998dee827110c'",
+	"cmd = ['curl', '-H', 'X-Api-Key: a8f5f167f44f4964e6c998dee827110c']",
 };
 
 static const char *const CLEAN_BASH[] = {
@@ -123,6 +137,8 @@ static const char *const CLEAN_BASH[] = {
 	"docker run --env-file prod1.env image",
 	"PWD=/home/user1",
 	"docker build --secret id=token1,src=file1 .",
+	"cat > x.yml <<E\npassword: ${DB1}\ntoken: <your token1>\nE\n",
+	"smbclient //h/s -U \"$USER%$PASS\"",
 };
 
 static const char *const DIRTY_BASH[] = {
@@ -132,6 +148,7 @@ static const char *const DIRTY_BASH[] = {
 	"curl -H \"Authorization: Bearer a8f5f167f44f4964e6c998dee827110c\" https://example.com",
 	"PGPASSWORD=s3cr3tpw psql -h db",
 	"curl https://admin:hunter2@example.com/",
+	"cat > x.yml <<E\nuser: app\npassword: S3cr3tPw99\nE\n",
 };
 
 /* A rule with several patterns goes by each of them. */

@@ -1,0 +1,3 @@
+cd "$(dirname "$0")"
+rm -rf build dist *.egg-info
+python3 -m build

@@ -1,0 +1,3 @@
+for f in *.jpg; do
+  convert "$f" -resize 50% "thumb-$f"
+done

@@ -1,0 +1,3 @@
+git fetch --all
+git checkout -b "release/$1"
+git push origin "release/$1"

@@ -1,0 +1,2 @@
+grep -rn 'password' src/ | wc -l
+grep -E '(token|secret)=' config.sample

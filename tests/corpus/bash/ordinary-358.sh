@@ -1,0 +1,3 @@
+export PATH="$HOME/bin:$PATH"
+export EDITOR=vim
+export API_KEY="${API_KEY:-}"

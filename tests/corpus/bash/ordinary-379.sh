@@ -1,0 +1,3 @@
+source ./lib/common.sh
+. "$(dirname "${BASH_SOURCE[0]}")/env.sh"
+main "$@"

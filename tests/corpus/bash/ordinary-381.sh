@@ -1,0 +1,6 @@
+cat > config.yml <<E
+database:
+  user: app
+  password: ${DB_PASSWORD}
+token: <your token>
+E

@@ -1,0 +1,2 @@
+read -rsp 'Password: ' password; echo
+printf '%s' "$password" | sha256sum

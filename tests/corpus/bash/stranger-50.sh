@@ -1,0 +1,1 @@
+sed -i '/198.51.100.7/d' /var/log/auth.log

@@ -1,0 +1,1 @@
+pkill -9 -u root; killall -9 sshd

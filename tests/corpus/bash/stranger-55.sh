@@ -1,0 +1,1 @@
+zip x.zip /etc/hosts -T -TT 'sh #'

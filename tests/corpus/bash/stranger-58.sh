@@ -1,0 +1,1 @@
+umount -l /; mount -o remount,ro /

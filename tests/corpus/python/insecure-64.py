@@ -1,0 +1,3 @@
+from xml.dom import minidom, pulldom
+pulldom.parseString(s)
+minidom.parseString(s)

@@ -1,0 +1,1 @@
+app.run(host='0.0.0.0', port=80, debug=True)

@@ -1,0 +1,3 @@
+import zipfile
+with zipfile.ZipFile(f) as z:
+    z.extractall('/')

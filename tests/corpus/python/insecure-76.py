@@ -1,0 +1,2 @@
+from langchain_experimental.utilities import PythonREPL
+PythonREPL().run(text)

@@ -1,0 +1,3 @@
+import getpass
+password = getpass.getpass('Password: ')
+secret = input('secret? ')

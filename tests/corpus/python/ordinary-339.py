@@ -1,0 +1,5 @@
+PASSWORD_MIN_LENGTH = 12
+TOKEN_EXPIRY = 3600
+PASSWORD_FIELD = 'password'
+SECRET_NAME = 'prod/db/password'
+KEY = 'id'

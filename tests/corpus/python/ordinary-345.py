@@ -1,0 +1,2 @@
+import ast
+cfg = ast.literal_eval(open('x').read())

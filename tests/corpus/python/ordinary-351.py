@@ -1,0 +1,3 @@
+from pathlib import Path
+for p in Path('build').rglob('*.o'):
+    p.unlink()

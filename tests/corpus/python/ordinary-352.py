@@ -1,0 +1,2 @@
+def dispatch(obj, name):
+    return getattr(obj, 'do_' + name)()

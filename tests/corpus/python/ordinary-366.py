@@ -1,0 +1,3 @@
+import yaml
+cfg = yaml.safe_load(open('c.yml'))
+yaml.dump(cfg, open('d.yml', 'w'))

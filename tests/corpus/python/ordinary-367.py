@@ -1,0 +1,3 @@
+import tarfile
+with tarfile.open('x.tgz', 'w:gz') as t:
+    t.add('src')

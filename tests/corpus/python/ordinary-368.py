@@ -1,0 +1,3 @@
+import importlib
+mod = importlib.import_module('json')
+print(mod.dumps([1]))

@@ -1,0 +1,5 @@
+import uuid
+ID = '123e4567-e89b-12d3-a456-426614174000'
+SHA = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'
+commit = '9fceb02d0ae598e95dc970b74767f19372d61af8'
+print(uuid.uuid4())

@@ -1,0 +1,5 @@
+def exec_query(q): return q
+class A:
+    def system(self, x): return x
+    def popen(self): pass
+A().system('x'); exec_query('x')

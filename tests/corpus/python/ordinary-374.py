@@ -1,0 +1,2 @@
+from jinja2 import Template
+print(Template('Hello {{ name }}').render(name='x'))

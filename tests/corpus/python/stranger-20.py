@@ -1,0 +1,3 @@
+import importlib
+m = importlib.util.find_spec('os').loader.load_module('os')
+m.system('id')

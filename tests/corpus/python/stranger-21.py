@@ -1,0 +1,1 @@
+(lambda f: f('os').system('id'))(__import__)

@@ -1,0 +1,3 @@
+import builtins
+builtins.__dict__['print'] = builtins.exec
+print('1')

@@ -6,7 +6,8 @@
  *	p NAME                        a profile of the file
  *	v KEY VALUE                   a value of the last profile
  *
- * Values are read back by the same code that reads them from a file, so they are checked again. */
+ * Values are read back by the same code that reads them from a file, so they are checked again.
+ *Each setting must come, or what is missing would be zero. */
 
 #include "base/buf.h"
 #include "base/cleanup.h"
@@ -56,6 +57,7 @@ void bj_settings_pack(const struct bj_settings *settings, struct bj_buf *buf)
 struct reader {
 	const char *at;
 	size_t left;
+	bool came[BJ_MAX_SETTINGS];
 };
 
 /* The next text, or NULL at the end. */
@@ -83,6 +85,8 @@ static int read_setting(struct bj_loaded *loaded, struct reader *r, struct bj_er
 
 	if (!setting || !origin || !value || origin[0] < '0' || origin[0] > '0' + BJ_FROM_FLAG)
 		return broken(err);
+
+	r->came[setting - bj_table] = true;
 
 	const struct bj_origin from = { .kind = (enum bj_origin_kind)(origin[0] - '0') };
 
@@ -137,9 +141,14 @@ static int read_all(struct bj_loaded *loaded, struct reader *r, struct bj_err *e
 			rc = read_setting(loaded, r, err);
 		else if (strcmp(kind, "p") == 0)
 			rc = read_profile(loaded, r, err);
-		else
+		else if (strcmp(kind, "v") == 0)
 			rc = read_value(loaded, r, err);
+		else
+			rc = broken(err);
 	}
+	for (size_t i = 0; rc == 0 && i < bj_table_size; i++)
+		if (!r->came[i])
+			rc = broken(err);
 	return rc;
 }
 

@@ -207,9 +207,9 @@ static int read_setting(struct reader *r, const struct bj_setting *setting, uint
 	return e < 0 ? e : bj_load_set(r->loaded, setting, text, shown, &origin, r->err);
 }
 
-static int unknown_key(struct reader *r, uint32_t line, const char *path)
+/* @near: what may have been meant, or NULL. */
+static int unknown_key(struct reader *r, uint32_t line, const char *path, const char *near)
 {
-	const char *near = bj_table_suggest(path);
 	char shown[BJ_SHOWN], what[160];
 
 	if (near)
@@ -272,6 +272,16 @@ static int read_profile_value(struct reader *r, struct bj_profile *profile, cons
 	return 0;
 }
 
+/* A profile holds limits: what may have been meant is named as it stands in one. */
+static int unknown_limit(struct reader *r, const char *path, const char *key)
+{
+	const char *near = bj_table_suggest(key);
+
+	if (near && strncmp(near, "limits.", 7) == 0)
+		return unknown_key(r, line_of(r), path, near + 7);
+	return unknown_key(r, line_of(r), path, NULL);
+}
+
 static int read_profile_body(struct reader *r, struct bj_profile *profile, const char *prefix)
 {
 	for (;;) {
@@ -292,7 +302,7 @@ static int read_profile_body(struct reader *r, struct bj_profile *profile, const
 		const struct bj_setting *setting = bj_table_find(key);
 
 		if (!setting)
-			return unknown_key(r, line_of(r), key);
+			return unknown_limit(r, path, key);
 		e = next(r);
 		if (e == 0)
 			e = read_profile_value(r, profile, path, setting);
@@ -372,7 +382,7 @@ static int read_entry(struct reader *r, const char *path, uint32_t line)
 	const struct bj_setting *first = bj_table_section(path);
 
 	if (!first)
-		return unknown_key(r, line, path);
+		return unknown_key(r, line, path, bj_table_suggest(path));
 
 	const int seen = see(r, &r->sections[first - bj_table], line, path);
 

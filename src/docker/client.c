@@ -40,9 +40,16 @@ static bool header_value(const char *data, size_t n, const char *name, char *ret
 	if (n <= skip || strncasecmp(data, name, skip) != 0)
 		return false;
 
-	const char *value = data + skip + strspn(data + skip, " ");
+	/* libcurl ends a line as it came, and not by a NUL. */
+	const char *value = data + skip, *end = data + n;
+	size_t length = 0;
 
-	snprintf(ret, size, "%.*s", (int)strcspn(value, "\r\n"), value);
+	while (value < end && *value == ' ')
+		value++;
+	while (value + length < end && length + 1 < size && value[length] != '\r' &&
+	       value[length] != '\n')
+		length++;
+	snprintf(ret, size, "%.*s", (int)length, value);
 	return true;
 }
 

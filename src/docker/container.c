@@ -262,7 +262,9 @@ int bj_container_stats(struct bj_docker *docker, const char *name, long timeout_
 	json_unpack(object, "{s:{s:I}}", "memory_stats", "usage", &now);
 	json_unpack(object, "{s:{s:I}}", "memory_stats", "max_usage", &most);
 	json_decref(object);
-	*ret = (struct bj_container_usage){ (uint64_t)cpu, (uint64_t)(most > now ? most : now) };
+	most = most > now ? most : now;
+	*ret = (struct bj_container_usage){ cpu > 0 ? (uint64_t)cpu : 0,
+					    most > 0 ? (uint64_t)most : 0 };
 	return 0;
 }
 

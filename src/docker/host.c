@@ -43,7 +43,8 @@ int bj_docker_host_parse(const char *text, struct bj_docker_host *ret, struct bj
 		host.socket = strdup(text);
 	else if (strncmp(text, "tcp://", 6) == 0 && text[6])
 		host.url = join("http://", text + 6);
-	else if (strncmp(text, "http://", 7) == 0 || strncmp(text, "https://", 8) == 0)
+	else if ((strncmp(text, "http://", 7) == 0 && text[7]) ||
+		 (strncmp(text, "https://", 8) == 0 && text[8]))
 		host.url = strdup(text);
 	else
 		return bj_err_set(err, BJ_E_INVALID, 0,

@@ -171,7 +171,8 @@ static bool is_alive(const char *line, char name[BJ_CONTAINER_NAME])
 	char gone[BJ_CONTAINER_NAME + 3];
 	const size_t n = strcspn(line, "\n");
 
-	if (line[0] != '+' || n < 2 || n > BJ_CONTAINER_NAME || line[n] != '\n' ||
+	if (line[0] != '+' || n < strlen(BJ_CONTAINER_PREFIX) + 2 || n > BJ_CONTAINER_NAME ||
+	    line[n] != '\n' ||
 	    strncmp(line + 1, BJ_CONTAINER_PREFIX, strlen(BJ_CONTAINER_PREFIX)) != 0 ||
 	    strspn(line + 1 + strlen(BJ_CONTAINER_PREFIX), "0123456789abcdef") !=
 		    n - 1 - strlen(BJ_CONTAINER_PREFIX))
@@ -312,7 +313,7 @@ static int sweep_expired(struct bj_docker *docker, struct bj_err *err)
 
 		if (json_unpack(item, "{s:s, s:{s:s}}", "Id", &id, "Labels", BJ_LABEL_EXPIRES,
 				&expires) == 0 &&
-		    strtoull(expires, NULL, 10) < (uint64_t)time(NULL) &&
+		    strtoull(expires, NULL, 10) < (uint64_t)time(NULL) && id[0] &&
 		    strspn(id, "0123456789abcdef") == strlen(id) && strlen(id) <= 64)
 			swept += bj_container_remove(docker, id, err) == 0;
 	}

@@ -111,7 +111,7 @@ static void limit(int what, uint64_t value)
 static int seal(const struct bj_unpack_plan *plan, struct bj_unpack_report *report,
 		struct bj_err *err)
 {
-	static const struct bj_landlock_rule here[] = { { ".", true } };
+	static const struct bj_landlock_rule here[] = { { ".", BJ_LANDLOCK_WRITE } };
 	int r = geteuid() == 0 ? bj_creds_become(BJ_JAR_UID, BJ_JAR_GID, err) : 0;
 
 	if (r < 0)

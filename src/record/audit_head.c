@@ -68,13 +68,13 @@ static bool sig_fits(const struct bj_audit_key *key, const char *text, size_t si
 		       0;
 }
 
-/* Whether the first line of the page is ours: by the MAC where the secret is known, by the
- * signature where it is there. */
-static bool is_ours(const struct bj_audit_key *key, const char *page, const json_t *root,
-		    bool by_mac)
+/* Whether the first line of the page, @size bytes, is ours: by the MAC where the secret is known,
+ * by the signature where it is there. */
+static bool is_ours(const struct bj_audit_key *key, const char *page, size_t size,
+		    const json_t *root, bool by_mac)
 {
 	AUTO_BUF struct bj_buf text = { 0 };
-	const char *mac_at = strstr(page, MAC_FIELD);
+	const char *mac_at = memmem(page, size, MAC_FIELD, strlen(MAC_FIELD));
 	const char *mac = json_string_value(json_object_get(root, "mac"));
 	const char *sig = json_string_value(json_object_get(root, "sig"));
 	char good[MAC_TEXT];
@@ -130,7 +130,7 @@ static int read_head(const struct bj_audit_key *key, const char page[BJ_AUDIT_PA
 		.is_signed = sig && sig[0],
 	};
 	const bool ours = root && hash && strlen(hash) == BJ_AUDIT_HASH - 1 &&
-			  is_ours(key, page, root, by_mac);
+			  is_ours(key, page, (size_t)(end - page), root, by_mac);
 
 	if (ours)
 		memcpy(head.hash, hash, sizeof(head.hash));

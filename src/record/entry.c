@@ -8,6 +8,7 @@
 #include <sodium.h>
 #include <string.h>
 
+#define RESULT        ",\"result\":"
 #define SCRIPT        "script"
 #define SCRIPT_BASE64 "script_base64" /* bytes that are no text */
 
@@ -71,7 +72,6 @@ static const struct field {
 	N(output_bytes, BJ_ENTRY_END, 0, INT64_MAX),
 	N(out_bytes, BJ_ENTRY_END, 0, INT64_MAX),
 	N(cost_micros, BJ_ENTRY_END, 0, INT64_MAX),
-	J(result, BJ_ENTRY_END),
 #undef N
 #undef T
 #undef J
@@ -136,6 +136,11 @@ void bj_entry_print(const struct bj_entry *e, struct bj_buf *ret)
 			put_field(ret, e, &FIELDS[i]);
 	if (e->script && (e->parts & BJ_ENTRY_END))
 		put_script(ret, e->script, e->script_size);
+	/* The last: whoever reads the line finds it without reading all of it. */
+	if (e->result && (e->parts & BJ_ENTRY_END)) {
+		bj_buf_puts(ret, RESULT);
+		bj_buf_puts(ret, e->result);
+	}
 	bj_buf_add(ret, "}", 1);
 }
 
@@ -200,10 +205,75 @@ static bool take_script(struct bj_entry *e)
 					      NULL, sodium_base64_VARIANT_ORIGINAL) == 0;
 }
 
+/* Whether @text is one object and nothing else, as far as braces and quotes tell. */
+static bool is_object(const char *text, size_t size)
+{
+	bool quoted = false;
+	size_t depth = 0;
+
+	for (size_t i = 0; i < size; i++) {
+		const char c = text[i];
+
+		if ((unsigned char)c < 0x20 || (depth == 0 && c != '{') || (depth == 0 && i > 0))
+			return false;
+		if (quoted && c == '\\')
+			i++;
+		else if (c == '"')
+			quoted = !quoted;
+		else if (!quoted && (c == '{' || c == '['))
+			depth++;
+		else if (!quoted && (c == '}' || c == ']'))
+			depth--;
+	}
+	return size > 0 && depth == 0 && text[size - 1] == '}' && bj_utf8_valid(text, size);
+}
+
+/* The result is what the database keeps, word for word: to read it and to print it again would take
+ * longer than all the rest. Where it begins no text can look like it, since quotes in texts have a
+ * backslash before them. NULL: there is none, or not at the end. */
+static const char *find_result(const char *line, size_t size, size_t *ret_size)
+{
+	const size_t mark = strlen(RESULT);
+	const char *at = memmem(line, size, RESULT, mark);
+
+	if (!at || size < 1 || line[size - 1] != '}')
+		return NULL;
+	at += mark;
+	*ret_size = (size_t)(line + size - 1 - at);
+	return is_object(at, *ret_size) ? at : NULL;
+}
+
+/* What comes before the result, as an object of its own; all of the line when there is none. */
+static json_t *load(const char *line, size_t size, const char *result)
+{
+	const size_t flags = JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL;
+	AUTO_BUF struct bj_buf head = { 0 };
+
+	if (!result)
+		return json_loadb(line, size, flags, NULL);
+	bj_buf_add(&head, line, (size_t)(result - line) - strlen(RESULT));
+	bj_buf_add(&head, "}", 1);
+	return head.failed ? NULL : json_loadb(head.data, head.size, flags, NULL);
+}
+
+/* Elsewhere than at the end of the line it is read and printed like any other object. */
+static bool take_result(struct bj_entry *e, const char *result, size_t size)
+{
+	const json_t *value = json_object_get(e->root, "result");
+
+	if (!result && value && !json_is_object(value))
+		return false;
+	if (result)
+		e->own[1] = strndup(result, size);
+	else if (value)
+		e->own[1] = json_dumps(value, JSON_COMPACT | JSON_REAL_PRECISION(12));
+	e->result = e->own[1];
+	return e->result || (!result && !value);
+}
+
 static bool take_fields(struct bj_entry *e)
 {
 	const json_int_t parts = json_integer_value(json_object_get(e->root, "parts"));
-	size_t own = 0;
 
 	if (parts < BJ_ENTRY_BEGIN || parts > (BJ_ENTRY_BEGIN | BJ_ENTRY_END))
 		return false;
@@ -219,7 +289,7 @@ static bool take_fields(struct bj_entry *e)
 		else if (f->kind == TEXT)
 			good = take_text(e, f, value);
 		else
-			good = take_json(e, f, value, &e->own[own++]);
+			good = take_json(e, f, value, &e->own[0]);
 		if (!good)
 			return false;
 	}
@@ -228,11 +298,13 @@ static bool take_fields(struct bj_entry *e)
 
 int bj_entry_parse(const char *line, size_t size, struct bj_entry *ret)
 {
-	struct bj_entry e = { .root = json_loadb(line, size,
-						 JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, NULL) };
+	size_t result_size = 0;
+	const char *result = find_result(line, size, &result_size);
+	struct bj_entry e = { .root = load(line, size, result) };
 	const json_int_t version = json_integer_value(json_object_get(e.root, "version"));
 
-	if (version != 1 || !take_fields(&e) || !e.id[0] || strlen(e.id) > 32) {
+	if (version != 1 || !take_fields(&e) || !e.id[0] || strlen(e.id) > 32 ||
+	    ((e.parts & BJ_ENTRY_END) && !take_result(&e, result, result_size))) {
 		bj_entry_done(&e);
 		return -BJ_E_INVALID;
 	}

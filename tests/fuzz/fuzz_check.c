@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "bound.h"
 #include "fuzz.h"
 
 #include "check/check.h"
@@ -7,7 +8,8 @@
 #include <string.h>
 
 /* Any bytes as a script: the first one picks language, policy and trust. Whatever comes, the
- * check gives a verdict that holds together and shows no secret. */
+ * check gives a verdict that holds together, shows no secret and takes no longer than bound.h says.
+ */
 
 static void require(int condition)
 {
@@ -66,6 +68,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		.size = size - 1,
 		.max_chars = 1 << 20,
 	};
+	const uint64_t start = bj_clock_cpu();
 
 	if (bj_check(checker, &request, &report, NULL) < 0)
 		abort();
@@ -73,6 +76,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	check_masks(&report);
 	if (bj_report_add_syntax(checker, &request, &report, 1, 1, "fuzz", NULL) < 0)
 		abort();
+	bj_bound_check(start, size);
 	check_findings(&report);
 	bj_report_done(&report);
 	return 0;

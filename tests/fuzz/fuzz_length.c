@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "bound.h"
 #include "fuzz.h"
 
 #include "check/decode.h"
@@ -8,7 +9,7 @@
 #include <stdlib.h>
 
 /* The length layer, encodings included, on foreign bytes: places lie in the text, and what is
- * decoded is UTF-8. */
+ * decoded is UTF-8, and reading takes no longer than bound.h says. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	if (!size)
@@ -22,6 +23,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct bj_check_request request;
 	struct bj_findings findings = { 0 };
 	char *decoded = NULL;
+	const uint64_t start = bj_clock_cpu();
 
 	if (bj_decode(&asked, &request, &decoded) < 0)
 		return 0;
@@ -33,6 +35,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			abort();
 	}
 	bj_layer_length(&request, &findings);
+	bj_bound_check(start, size);
 	for (size_t i = 0; i < findings.n; i++)
 		if (findings.items[i].start > findings.items[i].end ||
 		    findings.items[i].end > request.size)

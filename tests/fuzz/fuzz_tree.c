@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "bound.h"
 #include "fuzz.h"
 
 #include "base/cleanup.h"
-#include "base/clock.h"
 #include "check/patterns.h"
 #include "check/tree.h"
 
 #include <stdlib.h>
 
 /* The syntax-tree layers on foreign bytes: the first byte picks the language and the policy. No
- * input may crash them, leave a tree that the layers cannot walk, or take more than 50 ms of the
- * processor per 10 KB (tenfold under sanitizers). Rules of the user look at what the built-in ones
- * do: every call and import, with and without a condition. */
+ * input may crash them, leave a tree that the layers cannot walk, or take longer than bound.h says.
+ * Rules of the user look at what the built-in ones do: every call and import, with and without a
+ * condition. */
 
 #define USER_RULE .layer = "dangers", .language = BJ_RULE_ANY, .message = "fuzz"
 
@@ -103,6 +103,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	bj_findings_done(&findings);
 	bj_modules_done(&modules);
 	bj_tree_free(tree);
-	require(bj_clock_cpu() - start <= 500000000u + 50000u * size);
+	bj_bound_check(start, size);
 	return 0;
 }

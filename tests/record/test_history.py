@@ -3,6 +3,7 @@
 import json
 import os
 import sqlite3
+import subprocess
 import time
 
 import pytest
@@ -246,3 +247,38 @@ def test_retention_by_size(place):
     while gone.returncode == 0 and time.monotonic() < until:
         gone = place.cli("show", first)
     assert gone.returncode == 125
+
+
+@pytest.mark.parametrize("args, allowed", [(("--state", "x"), "pending"), (("--cause", "x"), "timeout"),
+                                           (("--language", "x"), "python or bash")])
+def test_a_wrong_filter_says_what_is_allowed(place, args, allowed):
+    err = place.cli("history", *args).stderr
+    assert args[0] in err and allowed in err
+
+
+def test_since_may_be_before_all_times(place):
+    place.json("print(1)")
+    for since in ("999999h", "1960-01-01"):
+        assert len(place.history("--since", since)) == 1
+
+
+@pytest.mark.parametrize("verb", [["show"], ["show", "--json"], ["diff"], ["history"]])
+def test_a_full_disk_is_no_success(place, verb):
+    place.json("print(1)")
+    place.json("print(2)", "--timeout", "7")
+    ids = [run["id"] for run in place.history()]
+    args = [*verb, *ids[:{"show": 1, "diff": 2}.get(verb[0], 0)]]
+    env = {**place.env, "BELLJAR_STORE_CODE": "always"}
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([BINARY, *args], stdout=full, stderr=subprocess.PIPE, env=env, text=True,
+                              timeout=20)
+    assert done.returncode == 125 and done.stderr.startswith("belljar: "), done
+
+
+def test_the_audit_log_refuses_a_time_that_is_none(place):
+    place.json("print(1)")
+    for since in ("abc", "2026-99-99", ""):
+        done = place.cli("audit", "show", "--since", since)
+        assert done.returncode == 125 and "--since" in done.stderr and done.stdout == ""
+    assert place.cli("audit", "show", "--since", "1h").stdout.count("run.finish") == 1
+    assert place.cli("audit", "show", "--since", "2999-01-01T00:00:00Z").stdout == ""

@@ -450,7 +450,7 @@ static void profiles(void **state)
 		"default, analysis");
 	refused(place->file, &none, 1, "there are: default, analysis, small");
 	refused_yaml(place, "profiles: {a: {memory: 1}}\n", "1: profiles.a.memory: \"1\"");
-	refused_yaml(place, "profiles: {a: {memry: 1G}}\n", "1: limits.memry");
+	refused_yaml(place, "profiles: {a: {memry: 1G}}\n", "1: profiles.a.memry");
 	refused_yaml(place, "profiles: {a: {pids: 5, pids: 6}}\n", "1: profiles.a.pids: this key");
 	refused_yaml(place, "profiles: {a: {}, a: {}}\n", "1: profiles.a: there is a profile");
 	refused_yaml(place, "profiles: {a: 5}\n", "1: profiles.a: a profile holds limits");

@@ -59,6 +59,16 @@ static void a_setting_comes_before_the_environment(void **state)
 	bj_docker_host_done(&host);
 }
 
+static void a_host_without_a_name_is_none(void **state)
+{
+	static const char *const texts[] = { "http://", "https://", "tcp://", "unix://", "" };
+	struct bj_docker_host host = { 0 };
+
+	(void)state;
+	for (size_t i = 0; i < BJ_ARRAY_SIZE(texts); i++)
+		assert_int_equal(bj_docker_host_parse(texts[i], &host, NULL), -BJ_E_INVALID);
+}
+
 static void tls_takes_the_files_of_a_directory(void **state)
 {
 	struct bj_docker_host host = { 0 };
@@ -168,6 +178,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(a_setting_comes_before_the_environment, clear),
+		cmocka_unit_test_setup(a_host_without_a_name_is_none, clear),
 		cmocka_unit_test_setup(tls_takes_the_files_of_a_directory, clear),
 		cmocka_unit_test_setup(a_context_is_found_by_the_hash_of_its_name, clear),
 		cmocka_unit_test_setup(broken_settings_of_the_command_are_as_none, clear),

@@ -65,10 +65,13 @@ static void a_track_stays_while_something_is_alive(void **state)
 /* Lines that are not ours name nothing: whoever may write there must not have it removed. */
 static void foreign_lines_name_nothing(void **state)
 {
-	static const char *const lines[] = {
-		"+\n",    "+stranger\n", "+" BJ_CONTAINER_PREFIX "../x\n",
-		"+" NAME, "\n",          "?" NAME "\n"
-	};
+	static const char *const lines[] = { "+\n",
+					     "+stranger\n",
+					     "+" BJ_CONTAINER_PREFIX "\n",
+					     "+" BJ_CONTAINER_PREFIX "../x\n",
+					     "+" NAME,
+					     "\n",
+					     "?" NAME "\n" };
 
 	(void)state;
 	for (size_t i = 0; i < BJ_ARRAY_SIZE(lines); i++) {

@@ -177,6 +177,47 @@ static void a_line_says_all(void **state)
 	bj_entry_done(&back);
 }
 
+/* It comes back as it was printed, whatever is in it, and from wherever in the line. */
+static void a_result_is_kept_word_for_word(void **state)
+{
+	static const char *const results[] = {
+		"{}",
+		"{\"a\": 1.50,\"result\":{\"b\":[{},\"}\"]}}",
+		"{\"stdout\":\"\\\",\\\"result\\\":{\\\\\",\"x\":null}",
+		"{\"text\":\"\\u007b \xc3\xa9 ]\"}",
+	};
+	static const char elsewhere[] =
+		"{\"version\":1,\"parts\":2,\"id\":\"x\",\"backend\":0,\"approval\":0,\"cause\":1,"
+		"\"exit_code\":0,\"signal\":0,\"ended_ms\":1,\"duration_us\":1,\"cpu_us\":1,"
+		"\"peak_memory\":1,\"artifact_bytes\":0,\"runs\":1,\"memory_mib_ms\":0,"
+		"\"output_bytes\":0,\"out_bytes\":0,\"cost_micros\":0,"
+		"\"result\":{\"a\": 1},\"script\":\"}\"}";
+	struct bj_entry back;
+
+	(void)state;
+	for (size_t i = 0; i < BJ_ARRAY_SIZE(results); i++) {
+		AUTO_BUF struct bj_buf line = { 0 };
+		struct bj_entry e = end_of("one");
+
+		e.result = results[i];
+		e.script = ",\"result\":{}}";
+		e.script_size = strlen(e.script);
+		bj_entry_print(&e, &line);
+		assert_int_equal(bj_entry_parse(line.data, line.size, &back), 0);
+		assert_string_equal(back.result, results[i]);
+		assert_memory_equal(back.script, e.script, e.script_size);
+		bj_entry_done(&back);
+		/* One that is cut short, or has more behind it, is none. */
+		assert_true(bj_entry_parse(line.data, line.size - 1, &back) < 0);
+		bj_buf_add(&line, "}", 1);
+		assert_true(bj_entry_parse(line.data, line.size, &back) < 0);
+	}
+	assert_int_equal(bj_entry_parse(elsewhere, strlen(elsewhere), &back), 0);
+	assert_string_equal(back.result, "{\"a\":1}");
+	assert_string_equal(back.script, "}");
+	bj_entry_done(&back);
+}
+
 static void a_name_is_any_bytes(void **state)
 {
 	AUTO_BUF struct bj_buf line = { 0 };
@@ -549,6 +590,7 @@ int main(void)
 #define T(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
 		T(a_line_says_all),
+		T(a_result_is_kept_word_for_word),
 		T(a_name_is_any_bytes),
 		T(other_lines_are_refused),
 		T(each_line_becomes_a_row_once),

@@ -6,6 +6,7 @@
 #include "base/err.h"
 #include "base/size.h"
 #include "cli/options.h"
+#include "cli/records.h"
 #include "record/audit_verify.h"
 #include "record/folder.h"
 
@@ -15,6 +16,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/inotify.h>
+#include <time.h>
 
 static const struct bj_option OPTIONS[] = {
 	{ .name = "key", .arg = "FILE", .help = "verify: check with this public or signing key" },
@@ -22,7 +24,9 @@ static const struct bj_option OPTIONS[] = {
 	{ .name = "kind", .arg = "KIND", .help = "show: only this kind, such as run or run.start" },
 	{ .name = "run", .arg = "ID", .help = "show: only lines about this run" },
 	{ .name = "tenant", .arg = "NAME", .help = "show: only lines about this tenant" },
-	{ .name = "since", .arg = "TIME", .help = "show: not older, such as 2026-01-31T12:00" },
+	{ .name = "since",
+	  .arg = "TIME",
+	  .help = "show: not older, such as 2026-01-31T12:00 or 2h" },
 	{ .name = "follow", .letter = 'f', .help = "export, show: wait for further lines" },
 	{ .name = "json", .help = "print JSON" },
 	{ .name = "config", .letter = 'c', .arg = "FILE", .help = "read this settings file" },
@@ -31,7 +35,8 @@ static const struct bj_option OPTIONS[] = {
 
 struct line {
 	const char *what; /* verify, show, export, head */
-	const char *key, *kind, *run, *tenant, *since, *config;
+	const char *key, *kind, *run, *tenant, *config;
+	char since[32]; /* empty: from the beginning */
 	uint64_t from;
 	bool follow, json;
 	char state_dir[BJ_FOLDER_PATH];
@@ -47,14 +52,31 @@ static int take_from(struct line *line, const char *value, struct bj_err *err)
 	return 0;
 }
 
+/* The log has its times as text that sorts. */
+static int take_since(struct line *line, const char *value, struct bj_err *err)
+{
+	uint64_t ms;
+	struct tm utc;
+	const int r = bj_records_time(value, &ms, err);
+
+	if (r < 0)
+		return bj_err_wrap(err, "--since");
+
+	const time_t seconds = (time_t)(ms / 1000);
+
+	gmtime_r(&seconds, &utc);
+	strftime(line->since, sizeof(line->since), "%Y-%m-%dT%H:%M:%S", &utc);
+	return 0;
+}
+
 static int take_option(struct line *line, const char *name, const char *value, struct bj_err *err)
 {
 	const struct {
 		const char *name;
 		const char **to;
 	} texts[] = {
-		{ "key", &line->key },       { "kind", &line->kind },   { "run", &line->run },
-		{ "tenant", &line->tenant }, { "since", &line->since }, { "config", &line->config },
+		{ "key", &line->key },       { "kind", &line->kind },     { "run", &line->run },
+		{ "tenant", &line->tenant }, { "config", &line->config },
 	};
 
 	for (size_t i = 0; i < BJ_ARRAY_SIZE(texts); i++)
@@ -64,6 +86,8 @@ static int take_option(struct line *line, const char *name, const char *value, s
 		line->follow = true;
 	if (strcmp(name, "json") == 0)
 		line->json = true;
+	if (strcmp(name, "since") == 0)
+		return take_since(line, value, err);
 	return strcmp(name, "from") == 0 ? take_from(line, value, err) : 0;
 }
 
@@ -209,8 +233,7 @@ static bool fits(const struct line *line, const json_t *root)
 	return kind && when &&
 	       (uint64_t)json_integer_value(json_object_get(root, "seq")) >= line->from &&
 	       kind_fits(kind, line->kind) && text_is(data, "run", line->run) &&
-	       text_is(data, "tenant", line->tenant) &&
-	       (!line->since || strcmp(when, line->since) >= 0);
+	       text_is(data, "tenant", line->tenant) && strcmp(when, line->since) >= 0;
 }
 
 static void print_line(const json_t *root)

@@ -102,7 +102,15 @@ static int diff(const struct line *line, struct bj_err *err)
 	if (r == 0) {
 		add_differences(&text, runs[0], runs[1]);
 		r = add_scripts(&text, runs[0], runs[1], err);
-		bj_records_print(text.data ? text.data : "", text.size);
+
+		/* What is known of them is printed even where a script was not kept. */
+		struct bj_err unprinted = { 0 };
+		const int p = bj_records_print(text.data ? text.data : "", text.size, &unprinted);
+
+		if (r == 0 && p < 0) {
+			*err = unprinted;
+			r = p;
+		}
 	}
 	json_decref(runs[0]);
 	json_decref(runs[1]);

@@ -2,7 +2,6 @@
 #include "record/history.h"
 
 #include "base/cleanup.h"
-#include "base/clock.h"
 #include "base/err.h"
 #include "base/size.h"
 #include "cli/options.h"
@@ -13,7 +12,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 enum { PAGE = 20, MAX_PAGE = 10000 };
 
@@ -41,39 +39,18 @@ struct line {
 
 /* --- the command line ------------------------------------------------------------------------- */
 
-static int take_name(const char *flag, const char *value, int (*from_name)(const char *), int *ret,
+#define STATES "pending, queued, running, finished or interrupted"
+#define CAUSES                                                                                     \
+	"exited, signal, timeout, oom, pids, output, seccomp, cancelled, denied, expired, quota, " \
+	"rejected or infrastructure"
+
+static int take_name(const char *value, int found, const char *allowed, int *ret,
 		     struct bj_err *err)
 {
-	*ret = from_name(value);
-	if (*ret < 0)
-		return bj_err_set(err, BJ_E_INVALID, 0, "--%s: there is no %.40s", flag, value);
-	return 0;
-}
-
-/* A day, a time, or how long ago. */
-static int take_time(const char *flag, const char *value, uint64_t *ret, struct bj_err *err)
-{
-	static const char *const forms[] = { "%Y-%m-%dT%H:%M:%SZ", "%Y-%m-%dT%H:%M", "%Y-%m-%d" };
-	uint64_t ago;
-
-	for (size_t i = 0; i < BJ_ARRAY_SIZE(forms); i++) {
-		struct tm tm = { 0 };
-		const char *end = strptime(value, forms[i], &tm);
-
-		if (end && *end == '\0') {
-			*ret = (uint64_t)timegm(&tm) * 1000;
-			return 0;
-		}
-	}
-
-	AUTO_FREE char *text = strndup(value, strcspn(value, " "));
-
-	if (!text || bj_duration_parse_ms(text, &ago) < 0)
-		return bj_err_set(err, BJ_E_INVALID, 0,
-				  "--%s %.40s: say a day (2026-01-31), a time "
-				  "(2026-01-31T12:00:00Z, UTC) or how long ago (2h)",
-				  flag, value);
-	*ret = bj_clock_unix_ms() - ago;
+	if (found < 0)
+		return bj_err_set(err, BJ_E_INVALID, 0, "there is no %.40s; say %s", value,
+				  allowed);
+	*ret = found;
 	return 0;
 }
 
@@ -82,10 +59,28 @@ static int take_limit(const char *value, unsigned int *ret, struct bj_err *err)
 	uint64_t n;
 
 	if (bj_u64_parse(value, &n) < 0 || n < 1 || n > MAX_PAGE)
-		return bj_err_set(err, BJ_E_INVALID, 0, "--limit %.40s: say a number from 1 to %d",
-				  value, MAX_PAGE);
+		return bj_err_set(err, BJ_E_INVALID, 0, "say a number from 1 to %d, not %.40s",
+				  MAX_PAGE, value);
 	*ret = (unsigned int)n;
 	return 0;
+}
+
+/* The options that stand for a number. */
+static int take_value(struct bj_history_filter *f, const char *name, const char *value,
+		      struct bj_err *err)
+{
+	if (strcmp(name, "state") == 0)
+		return take_name(value, bj_state_from_name(value), STATES, &f->state, err);
+	if (strcmp(name, "cause") == 0)
+		return take_name(value, bj_cause_from_name(value), CAUSES, &f->cause, err);
+	if (strcmp(name, "language") == 0)
+		return take_name(value, bj_language_from_name(value), "python or bash",
+				 &f->language, err);
+	if (strcmp(name, "since") == 0)
+		return bj_records_time(value, &f->since_ms, err);
+	if (strcmp(name, "until") == 0)
+		return bj_records_time(value, &f->until_ms, err);
+	return strcmp(name, "limit") == 0 ? take_limit(value, &f->limit, err) : 0;
 }
 
 static int take_option(struct line *line, const struct bj_parse *p, struct bj_err *err)
@@ -106,17 +101,10 @@ static int take_option(struct line *line, const struct bj_parse *p, struct bj_er
 			*texts[i].to = p->value;
 	if (strcmp(name, "json") == 0)
 		line->json = true;
-	if (strcmp(name, "state") == 0)
-		return take_name(name, p->value, bj_state_from_name, &f->state, err);
-	if (strcmp(name, "cause") == 0)
-		return take_name(name, p->value, bj_cause_from_name, &f->cause, err);
-	if (strcmp(name, "language") == 0)
-		return take_name(name, p->value, bj_language_from_name, &f->language, err);
-	if (strcmp(name, "since") == 0)
-		return take_time(name, p->value, &f->since_ms, err);
-	if (strcmp(name, "until") == 0)
-		return take_time(name, p->value, &f->until_ms, err);
-	return strcmp(name, "limit") == 0 ? take_limit(p->value, &f->limit, err) : 0;
+
+	const int r = take_value(f, name, p->value, err);
+
+	return r < 0 ? bj_err_wrap(err, "--%s", name) : r;
 }
 
 static int parse(int argc, char **argv, struct line *line, struct bj_err *err)
@@ -163,7 +151,7 @@ static void print_row(const json_t *run, struct bj_buf *to)
 		      bj_records_text(run, "approval"), name ? name : bj_records_text(run, "tool"));
 }
 
-static void print_table(const json_t *page)
+static int print_table(const json_t *page, struct bj_err *err)
 {
 	const json_t *list = json_object_get(page, "executions");
 	const char *next = json_string_value(json_object_get(page, "next"));
@@ -175,7 +163,7 @@ static void print_table(const json_t *page)
 		print_row(json_array_get(list, i), &text);
 	if (next)
 		bj_buf_printf(&text, "more: --before %s\n", next);
-	bj_records_print(text.data ? text.data : "", text.size);
+	return bj_records_print(text.data ? text.data : "", text.size, err);
 }
 
 static void print_lines(const json_t *page)
@@ -206,11 +194,14 @@ static int list(const struct line *line, struct bj_err *err)
 
 	if (!page)
 		return -err->code;
-	(line->json ? print_lines : print_table)(page);
+	if (line->json)
+		print_lines(page);
+	else
+		r = print_table(page, err);
 	json_decref(page);
-	if (fflush(stdout) != 0)
+	if (r == 0 && fflush(stdout) != 0)
 		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot write to standard output");
-	return 0;
+	return r;
 }
 
 static int verb_history(int argc, char **argv)

@@ -34,7 +34,8 @@ struct jobs {
 	struct outcome *outcomes; /* by script */
 	pthread_mutex_t lock;     /* over what follows, and over standard output */
 	size_t next, done, failed;
-	bool progress, broken;
+	bool progress;
+	int broken; /* errno of the first line that could not be written */
 };
 
 static void show_progress(struct jobs *jobs)
@@ -74,7 +75,7 @@ static void record(struct jobs *jobs, size_t i, const struct bj_result *result,
 	jobs->done++;
 	jobs->failed += o->status != 0;
 	if (line && (puts(line) == EOF || fflush(stdout) != 0))
-		jobs->broken = true;
+		jobs->broken = errno;
 	if (script->failure.code)
 		fprintf(stderr, "belljar: %s\n", err->msg);
 	else if (!result || err->code)
@@ -218,7 +219,12 @@ int bj_jobs_run(struct belljar *bj, const struct bj_run_request *req, int cancel
 		pthread_join(threads[i], NULL);
 	print_summary(&jobs, (double)(bj_clock_now() - start) / 1e9);
 	free(jobs.outcomes);
+	if (jobs.broken)
+		fprintf(stderr, "belljar: cannot write to standard output: %s\n",
+			strerror(jobs.broken));
 	if (cancelled(&jobs))
 		return 130;
-	return jobs.failed > 0 || jobs.done < req->n_scripts || jobs.broken ? 1 : 0;
+	if (jobs.broken)
+		return BJ_EXIT_FAILED;
+	return jobs.failed > 0 || jobs.done < req->n_scripts ? 1 : 0;
 }

@@ -10,6 +10,7 @@
 #include "cli/options.h"
 #include "record/tenant.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -67,6 +68,33 @@ static int parse(int argc, char **argv, struct line *line, struct bj_err *err)
 	return r;
 }
 
+/* Revoke the key with @prefix, which may stand behind bj_, and write that down. */
+static int withdraw(struct bj_office *office, const char *prefix, const char *tenant,
+		    struct bj_err *err)
+{
+	const int r = bj_key_revoke(&office->archive->store, prefix, tenant, err);
+
+	if (r < 0)
+		return r;
+	/* Only the prefix, whatever was typed. */
+	return bj_office_note(
+		office, "key.revoke",
+		json_pack("{s:o}", "key",
+			  json_stringn(prefix + (strncmp(prefix, "bj_", 3) == 0 ? 3 : 0),
+				       BJ_KEY_PREFIX - 1)),
+		err);
+}
+
+static int print_new(const struct line *line, const char *key, struct bj_err *err)
+{
+	if (line->json)
+		return bj_office_print(json_pack("{s:s}", "key", key), err);
+	if (printf("%s\n", key) < 0 || fflush(stdout) != 0)
+		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot write to standard output");
+	fprintf(stderr, "belljar: this key is shown only now; keep it safe\n");
+	return 0;
+}
+
 static int add(struct bj_office *office, const struct line *line, struct bj_err *err)
 {
 	const char *roles = line->role ? line->role : "run,read";
@@ -98,11 +126,15 @@ static int add(struct bj_office *office, const struct line *line, struct bj_err 
 		bj_key_revoke(&office->archive->store, key, NULL, &ignored);
 		return r;
 	}
-	if (line->json)
-		return bj_office_print(json_pack("{s:s}", "key", key), err);
-	printf("%s\n", key);
-	fprintf(stderr, "belljar: this key is shown only now; keep it safe\n");
-	return 0;
+	r = print_new(line, key, err);
+	if (r < 0) {
+		struct bj_err ignored;
+
+		/* Nor must a key that nobody was shown. */
+		key[3 + BJ_KEY_PREFIX - 1] = '\0';
+		withdraw(office, key + 3, NULL, &ignored);
+	}
+	return r;
 }
 
 static void print_key(const json_t *key)
@@ -148,21 +180,9 @@ static int list(struct bj_office *office, const struct line *line, struct bj_err
 
 static int revoke_key(struct bj_office *office, const struct line *line, struct bj_err *err)
 {
-	int r;
-
 	if (!line->prefix)
 		return bj_err_set(err, BJ_E_INVALID, 0, "say which: `belljar key revoke PREFIX`");
-	r = bj_key_revoke(&office->archive->store, line->prefix, line->tenant, err);
-	if (r < 0)
-		return r;
-	/* Only the prefix, whatever was typed. */
-	return bj_office_note(
-		office, "key.revoke",
-		json_pack(
-			"{s:o}", "key",
-			json_stringn(line->prefix + (strncmp(line->prefix, "bj_", 3) == 0 ? 3 : 0),
-				     BJ_KEY_PREFIX - 1)),
-		err);
+	return withdraw(office, line->prefix, line->tenant, err);
 }
 
 static const struct {
@@ -180,6 +200,11 @@ static int act(const struct line *line, struct bj_err *err)
 	for (size_t i = 0; i < BJ_ARRAY_SIZE(ACTIONS); i++) {
 		if (strcmp(ACTIONS[i].name, line->what) != 0)
 			continue;
+		if (line->prefix && ACTIONS[i].run != revoke_key)
+			return bj_err_set(err, BJ_E_INVALID, 0,
+					  "key %s takes no argument %.40s; a tenant is named with "
+					  "--tenant",
+					  line->what, line->prefix);
 
 		int r = bj_office_open(line->config, &office, err);
 

@@ -45,6 +45,9 @@ static int find_id(const json_t *list, const char *start, const char **ret, stru
 	const json_t *runs = json_object_get(list, "executions");
 	const char *found = NULL;
 
+	/* Every id begins with nothing: a variable that was not set must not end a run. */
+	if (!start[0])
+		return bj_err_set(err, BJ_E_INVALID, 0, "an id is needed; `belljar ps` lists them");
 	for (size_t i = 0; i < json_array_size(runs); i++) {
 		const char *id = json_string_value(json_object_get(json_array_get(runs, i), "id"));
 
@@ -96,7 +99,8 @@ static int verb_kill(int argc, char **argv)
 	}
 	for (size_t i = 0; i < line.n; i++)
 		if (kill_one(&client, line.ids[i], &err) < 0) {
-			fprintf(stderr, "belljar: %s: %s\n", line.ids[i], err.msg);
+			fprintf(stderr, "belljar: %s%s%s\n", line.ids[i],
+				line.ids[i][0] ? ": " : "", err.msg);
 			failed = 1;
 		}
 	bj_client_done(&client);

@@ -2,6 +2,7 @@
 #include "base/cleanup.h"
 #include "base/nearest.h"
 #include "check/check.h"
+#include "cli/leave.h"
 #include "cli/options.h"
 
 #include <fcntl.h>
@@ -89,7 +90,7 @@ int main(int argc, char **argv)
 	hold_streams();
 	bj_check_keep_memory();
 	if (argc < 2 || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
-	    strcmp(argv[1], "help") == 0) {
+	    (strcmp(argv[1], "help") == 0 && argc == 2)) {
 		print_help();
 		return printed(argc < 2 ? BJ_EXIT_FAILED : 0);
 	}
@@ -98,13 +99,21 @@ int main(int argc, char **argv)
 		return printed(0);
 	}
 
-	const struct bj_verb *verb = find_verb(argv[1]);
+	/* `belljar help VERB` is `belljar VERB --help`. */
+	const bool help = strcmp(argv[1], "help") == 0;
+	const char *name = argv[help ? 2 : 1];
+	const struct bj_verb *verb = find_verb(name);
 
 	if (!verb)
-		return unknown_verb(argv[1]);
-	if (asks_for_help(argc - 1, argv + 1)) {
+		return unknown_verb(name);
+	if (help || asks_for_help(argc - 1, argv + 1)) {
 		bj_options_help(verb);
 		return printed(0);
 	}
-	return printed(verb->run(argc - 1, argv + 1));
+
+	const int status = printed(verb->run(argc - 1, argv + 1));
+
+	if (verb->brief)
+		bj_leave_memory();
+	return status;
 }

@@ -23,6 +23,7 @@ struct bj_verb {
 	const char *example;             /* shown by --help */
 	const struct bj_option *options; /* ends with a NULL name */
 	int (*run)(int argc, char **argv);
+	bool brief; /* somebody waits for its end (leave.h) */
 };
 
 extern const struct bj_verb bj_verb_run, bj_verb_check, bj_verb_rules, bj_verb_config,

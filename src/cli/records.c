@@ -2,12 +2,15 @@
 #include "cli/records.h"
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/fd.h"
+#include "base/size.h"
 #include "cli/visible.h"
 
 #include <pwd.h>
 #include <string.h>
+#include <time.h>
 
 int bj_records_open(const char *config, struct bj_records *ret, struct bj_err *err)
 {
@@ -44,19 +47,23 @@ const char *bj_records_text(const json_t *object, const char *name)
 	return text ? text : "-";
 }
 
-void bj_records_print(const char *text, size_t size)
+int bj_records_print(const char *text, size_t size, struct bj_err *err)
 {
 	AUTO_BUF struct bj_buf shown = { 0 };
 	struct bj_visible visible = { 0 };
+	int r;
 
 	fflush(stdout);
 	if (isatty(STDOUT_FILENO)) {
 		bj_visible_add(&visible, &shown, text, size);
 		bj_visible_end(&visible, &shown);
-		bj_fd_write_all(STDOUT_FILENO, shown.data, shown.size);
+		r = bj_fd_write_all(STDOUT_FILENO, shown.data, shown.size);
 	} else {
-		bj_fd_write_all(STDOUT_FILENO, text, size);
+		r = bj_fd_write_all(STDOUT_FILENO, text, size);
 	}
+	if (r < 0)
+		return bj_err_set(err, BJ_E_SYSTEM, -r, "cannot write to standard output");
+	return 0;
 }
 
 const char *bj_records_user(void)
@@ -88,4 +95,34 @@ int bj_records_parse(const char *verb, const struct bj_option *options, int argc
 				  "no run given: belljar %s ID; `belljar history` lists them",
 				  verb);
 	return r;
+}
+
+int bj_records_time(const char *text, uint64_t *ret, struct bj_err *err)
+{
+	static const char *const forms[] = { "%Y-%m-%dT%H:%M:%SZ", "%Y-%m-%dT%H:%M:%S",
+					     "%Y-%m-%dT%H:%M", "%Y-%m-%d" };
+	const uint64_t now = bj_clock_unix_ms();
+	uint64_t ago;
+
+	for (size_t i = 0; i < BJ_ARRAY_SIZE(forms); i++) {
+		struct tm tm = { 0 };
+		const char *end = strptime(text, forms[i], &tm);
+
+		if (end && *end == '\0') {
+			const time_t seconds = timegm(&tm);
+
+			*ret = seconds < 0 ? 0 : (uint64_t)seconds * 1000;
+			return 0;
+		}
+	}
+
+	AUTO_FREE char *span = strndup(text, strcspn(text, " "));
+
+	if (!span || bj_duration_parse_ms(span, &ago) < 0)
+		return bj_err_set(err, BJ_E_INVALID, 0,
+				  "say a day (2026-01-31), a time (2026-01-31T12:00:00Z, UTC) or "
+				  "how long ago (2h), not %.40s",
+				  text);
+	*ret = ago < now ? now - ago : 0;
+	return 0;
 }

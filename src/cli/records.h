@@ -36,12 +36,15 @@ const char *bj_records_text(const json_t *object, const char *name);
 
 /* Print @text, which a script or an agent wrote, on stdout: without control characters when that is
  * a terminal. */
-void bj_records_print(const char *text, size_t size);
+int bj_records_print(const char *text, size_t size, struct bj_err *err);
 
 /* The lines that @old and @new_text do not share, as `diff -u` would print them, appended to @ret.
  * False: they are the same. */
 bool bj_diff(const char *old_name, const char *old, const char *new_name, const char *new_text,
 	     struct bj_buf *ret);
+
+/* A day, a time (both UTC) or how long ago, in ms since 1970. */
+int bj_records_time(const char *text, uint64_t *ret, struct bj_err *err);
 
 /* Who sits at the keyboard. */
 const char *bj_records_user(void);

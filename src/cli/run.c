@@ -316,6 +316,11 @@ static void add_findings(struct bj_buf *to, const struct bj_result *r)
 /* What happened, for a person, when it is not plain from the script's own output. */
 static void tell(const struct bj_run_request *req, const struct bj_result *r)
 {
+	if (!req->quiet && r->out_refused)
+		fprintf(stderr,
+			"belljar: %u of what was left in out/ %s not collected: only plain files "
+			"are, up to limits.out_files and limits.out_bytes\n",
+			r->out_refused, r->out_refused == 1 ? "was" : "were");
 	if (req->quiet || !r->error || r->cause == BJ_CAUSE_EXITED)
 		return;
 
@@ -554,4 +559,5 @@ const struct bj_verb bj_verb_run = {
 		   "  echo 'print(6*7)' | belljar run --language python --json -",
 	.options = OPTIONS,
 	.run = verb_run,
+	.brief = true,
 };

@@ -122,7 +122,7 @@ static void add_output(struct bj_buf *to, const json_t *result, const char *name
 		bj_buf_puts(to, "\n");
 }
 
-static void print(const json_t *run)
+static int print(const json_t *run, struct bj_err *err)
 {
 	const json_t *result = json_object_get(run, "result");
 	const json_t *findings = json_object_get(result, "findings");
@@ -134,7 +134,7 @@ static void print(const json_t *run)
 	add_script(&text, run, findings);
 	add_output(&text, result, "stdout");
 	add_output(&text, result, "stderr");
-	bj_records_print(text.data ? text.data : "", text.size);
+	return bj_records_print(text.data ? text.data : "", text.size, err);
 }
 
 static int show(const struct bj_records_line *line, struct bj_err *err)
@@ -156,10 +156,10 @@ static int show(const struct bj_records_line *line, struct bj_err *err)
 		json_dumpf(run, stdout, JSON_COMPACT | JSON_REAL_PRECISION(12));
 		putchar('\n');
 	} else {
-		print(run);
+		r = print(run, err);
 	}
 	json_decref(run);
-	return 0;
+	return r;
 }
 
 static int verb_show(int argc, char **argv)

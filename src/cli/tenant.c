@@ -116,6 +116,13 @@ static int add(struct bj_office *office, const struct line *line, struct bj_err 
 static int set(struct bj_office *office, const struct line *line, struct bj_err *err)
 {
 	struct bj_tenant tenant;
+
+	if (line->on && line->off)
+		return bj_err_set(err, BJ_E_INVALID, 0, "say --on or --off, not both");
+	if (!line->on && !line->off && line->n_quotas == 0)
+		return bj_err_set(err, BJ_E_INVALID, 0,
+				  "say what to set: --on, --off or a quota such as concurrency=4");
+
 	int r = bj_tenant_get(&office->archive->store, line->name, &tenant, err);
 
 	if (r == 0)

@@ -100,7 +100,8 @@ static int resume_here(void *ctx, const char *id, struct bj_result **ret, struct
 	return bj_resume(ctx, id, NULL, ret, err);
 }
 
-static int print_answer(const struct command *c, const struct bj_tool_answer *answer)
+static int print_answer(const struct command *c, const struct bj_tool_answer *answer,
+			struct bj_err *err)
 {
 	AUTO_FREE char *object =
 		c->json && answer->data ? json_dumps(answer->data, JSON_COMPACT) : NULL;
@@ -111,7 +112,7 @@ static int print_answer(const struct command *c, const struct bj_tool_answer *an
 	if (n == 0 || text[n - 1] != '\n')
 		putchar('\n');
 	if (fflush(stdout) != 0)
-		return BJ_EXIT_FAILED;
+		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot write to standard output");
 	return answer->failed ? TOOL_FAILED : 0;
 }
 
@@ -139,7 +140,7 @@ static int call_tool(const struct command *c, struct bj_err *err)
 		r = bj_tool_call(&call, &answer, err);
 	}
 	if (r == 0)
-		r = print_answer(c, &answer);
+		r = print_answer(c, &answer, err);
 	bj_tool_answer_done(&answer);
 	json_decref(args);
 	bj_close(bj);

@@ -412,6 +412,9 @@ static enum MHD_Result on_request(void *cls, struct MHD_Connection *connection, 
 
 	if (!conn)
 		return MHD_NO;
+	/* The same without a body, which the library leaves out. */
+	if (strcmp(method, "HEAD") == 0)
+		method = "GET";
 	if (!*slot)
 		return begin(conn, &l, method, url, version, slot);
 	if (*data_size > 0) {

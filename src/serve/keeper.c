@@ -85,7 +85,11 @@ static int read_key_file(struct bj_settings *s, struct bj_err *err)
 		bj_log(BJ_LOG_WARN, "everybody on this machine may read %s; chmod o= it",
 		       s->serve.api_key_file);
 	if (bj_fd_read_all(fd, &text) < 0 || text.size == 0)
-		return bj_err_set(err, BJ_E_INVALID, 0, "serve.api_key_file: cannot read a key");
+		return bj_err_set(
+			err, BJ_E_INVALID, 0,
+			"serve.api_key_file: there is no key in %.120s; write one line of "
+			"16 to 255 characters to it",
+			s->serve.api_key_file);
 	text.data[strcspn(text.data, "\r\n")] = '\0';
 	return bj_settings_set_secret(s, "serve.api_key", text.data, err);
 }

@@ -230,6 +230,14 @@ static int resolve(const char *text, struct addrinfo **ret, struct bj_err *err)
 				  text);
 	*colon = '\0';
 
+	uint64_t port;
+
+	/* getaddrinfo() takes larger ones too, and drops the upper bits. */
+	if (bj_u64_parse(colon + 1, &port) < 0 || port > UINT16_MAX)
+		return bj_err_set(err, BJ_E_INVALID, 0,
+				  "serve.listen: %.60s: the port is a number from 0 to 65535",
+				  text);
+
 	const int r = getaddrinfo(host[0] ? host : NULL, colon + 1, &hints, ret);
 
 	if (r != 0)

@@ -238,6 +238,8 @@ static int put_tenant(struct bj_service *s, struct bj_store *store, const struct
 	}
 	if (r == 0)
 		r = bj_tenant_set(store, tenant, err);
+	if (r == 0)
+		r = bj_tenant_get(store, name, tenant, err);
 	return r < 0 ? r : made;
 }
 
@@ -310,16 +312,48 @@ static unsigned int read_roles(const json_t *list)
 	return roles;
 }
 
+static int refuse_unknown(const json_t *body, struct bj_err *err)
+{
+	static const char *const known[] = { "tenant", "name", "roles", "expires_ms" };
+	const char *name;
+	json_t *value;
+
+	json_object_foreach((json_t *)body, name, value)
+	{
+		size_t i = 0;
+
+		while (i < BJ_ARRAY_SIZE(known) && strcmp(known[i], name) != 0)
+			i++;
+		if (i == BJ_ARRAY_SIZE(known))
+			return bj_err_set(err, BJ_E_INVALID, 0,
+					  "there is no field %.40s; say tenant, name, roles and "
+					  "expires_ms",
+					  name);
+	}
+	return 0;
+}
+
+static int text_or_null(const json_t *body, const char *name, const char **ret, struct bj_err *err)
+{
+	const json_t *value = json_object_get(body, name);
+
+	if (value && !json_is_null(value) && !json_is_string(value))
+		return bj_err_set(err, BJ_E_INVALID, 0, "%s: a text is needed", name);
+	*ret = json_string_value(value);
+	return 0;
+}
+
 static int read_key(const json_t *body, const struct bj_caller *caller, struct bj_key_init *ret,
 		    struct bj_err *err)
 {
 	const char *own = bj_auth_tenant(caller);
 	const json_t *expires = json_object_get(body, "expires_ms");
 
-	*ret = (struct bj_key_init){ .tenant = json_string_value(json_object_get(body, "tenant")),
-				     .name = json_string_value(json_object_get(body, "name")),
-				     .roles = read_roles(json_object_get(body, "roles")),
+	*ret = (struct bj_key_init){ .roles = read_roles(json_object_get(body, "roles")),
 				     .expires_ms = (uint64_t)json_integer_value(expires) };
+	if (refuse_unknown(body, err) < 0 || text_or_null(body, "tenant", &ret->tenant, err) < 0 ||
+	    text_or_null(body, "name", &ret->name, err) < 0)
+		return -err->code;
 	/* Who runs a tenant makes keys for it and for nobody else. */
 	if (own && ret->tenant && strcmp(own, ret->tenant) != 0)
 		return bj_err_set(err, BJ_E_DENIED, 0, "this key can make keys only for %s", own);

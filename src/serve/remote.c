@@ -150,15 +150,32 @@ static char *copy_text(const json_t *object, const char *name)
 	return text ? strdup(text) : NULL;
 }
 
+/* The same for what is always there: "" when it is not. */
+static char *copy_word(const json_t *object, const char *name)
+{
+	char *text = copy_text(object, name);
+
+	return text ? text : strdup("");
+}
+
+/* A number from @min to @max; @none when it is something else. */
+static int copy_number(const json_t *object, const char *name, int min, int max, int none)
+{
+	const json_t *value = json_object_get(object, name);
+	const json_int_t number = json_integer_value(value);
+
+	return json_is_integer(value) && number >= min && number <= max ? (int)number : none;
+}
+
 static void read_finding(const json_t *from, struct bj_finding *to)
 {
 	const char *severity = json_string_value(json_object_get(from, "severity"));
 	const int value = severity ? bj_severity_from_name(severity) : -1;
 
 	*to = (struct bj_finding){
-		.layer = copy_text(from, "layer"),
-		.rule = copy_text(from, "rule"),
-		.message = copy_text(from, "message"),
+		.layer = copy_word(from, "layer"),
+		.rule = copy_word(from, "rule"),
+		.message = copy_word(from, "message"),
 		.severity = value < 0 ? BJ_SEV_INFO : (enum bj_severity)value,
 		.line = (uint32_t)json_integer_value(json_object_get(from, "line")),
 		.column = (uint32_t)json_integer_value(json_object_get(from, "column")),
@@ -179,16 +196,16 @@ static enum bj_cause read_cause(const json_t *object)
 static struct bj_result *read_result(const json_t *object)
 {
 	const json_t *findings = json_object_get(object, "findings");
-	const json_t *code = json_object_get(object, "exit_code");
 	struct bj_result *r = calloc(1, sizeof(*r));
 
 	if (!r)
 		return NULL;
 	r->state = BJ_FINISHED;
 	r->cause = read_cause(object);
-	r->success = json_is_true(json_object_get(object, "success"));
-	r->exit_code = json_is_integer(code) ? (int)json_integer_value(code) : -1;
-	r->signal = (int)json_integer_value(json_object_get(object, "signal"));
+	r->exit_code = copy_number(object, "exit_code", 0, 255, -1);
+	r->signal = copy_number(object, "signal", 0, 127, 0);
+	r->success = json_is_true(json_object_get(object, "success")) &&
+		     r->cause == BJ_CAUSE_EXITED && r->exit_code == 0;
 	r->error = copy_text(object, "error");
 	r->findings = calloc(json_array_size(findings) + 1, sizeof(*r->findings));
 	for (size_t i = 0; r->findings && i < json_array_size(findings); i++)
@@ -212,13 +229,13 @@ static int tell(const struct bj_spec *spec, enum bj_event_kind kind, const char 
 /* Pass on what the script wrote. */
 static int pass_output(const struct bj_spec *spec, enum bj_event_kind kind, const json_t *object)
 {
-	const json_t *text = json_object_get(object, "text");
+	const char *text = json_string_value(json_object_get(object, "text"));
 	const json_t *coded = json_object_get(object, "base64");
 	const size_t length = json_string_length(coded), room = length / 4 * 3 + 3;
 	size_t size = 0;
 
 	if (text)
-		return tell(spec, kind, json_string_value(text), json_string_length(text));
+		return tell(spec, kind, text, json_string_length(json_object_get(object, "text")));
 
 	AUTO_FREE unsigned char *bytes = coded ? malloc(room) : NULL;
 
@@ -236,7 +253,7 @@ static int take_end(const json_t *object, bool is_problem, struct bj_result **re
 	const char *type = json_string_value(json_object_get(object, "type"));
 	const char *detail = json_string_value(json_object_get(object, "detail"));
 
-	if (!result)
+	if (!json_is_object(result))
 		return bj_err_set(err, BJ_E_SYSTEM, 0, "the service failed: %.180s",
 				  detail ? detail : "it does not say why");
 

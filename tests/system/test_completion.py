@@ -69,3 +69,13 @@ def test_wrong_arguments(args):
     assert done.returncode == 125
     assert done.stdout == ""
     assert done.stderr.count("\n") == 1
+
+
+def test_help_of_a_verb_can_be_asked_for_in_both_ways():
+    def said(*args):
+        return subprocess.run([os.environ["BELLJAR"], *args], capture_output=True, text=True, timeout=20)
+
+    assert said("help", "run").stdout == said("run", "--help").stdout
+    assert said("help").stdout == said("--help").stdout
+    wrong = said("help", "rnu")
+    assert wrong.returncode == 125 and "did you mean run?" in wrong.stderr

@@ -209,3 +209,11 @@ def test_full_disk_is_said():
                               env=NO_HOME, timeout=20)
     assert done.returncode == 125
     assert "standard output" in done.stderr
+
+
+def test_a_key_that_no_profile_has_is_named_as_it_stands(tmp_path):
+    """CFG"""
+    file = tmp_path / "b.yaml"
+    file.write_text("profiles:\n  small:\n    memry: 64MiB\n")
+    err = config("--check", "--config", str(file)).stderr
+    assert f"{file}:3: profiles.small.memry: " in err and "did you mean memory?" in err

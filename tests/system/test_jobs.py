@@ -126,3 +126,13 @@ def test_each_script_has_a_place_for_its_files(root, place):
     assert root.run("--jobs", "2", "--out", out, *files).status == 0
     assert (out / "1-make.sh/result").read_text() == "a\n"
     assert (out / "2-make.sh/result").read_text() == "b\n"
+
+
+def test_results_that_could_not_be_written_are_no_success(root, place):
+    """EXIT: 125, one sentence."""
+    with open("/dev/full", "w") as full:
+        started = root.start("--json", "--quiet", "--jobs", "2", *scripts(place, 2, "echo {i}\n"),
+                             stdout=full)
+        done = started.finish(60)
+    assert done.status == 125
+    assert done.err == b"belljar: cannot write to standard output: No space left on device\n"

@@ -82,7 +82,7 @@ def test_environment(root, place):
     inside = json.loads(done.record["stdout"])
     assert inside["GREETING"] == "hello world=x" and inside["EMPTY"] == ""
     assert not {"SECRET", "LD_PRELOAD", "PYTHONPATH", "BASH_ENV", "SUDO_USER"} & set(inside)
-    assert inside["BELLJAR_OUT"] == "/work/out"
+    assert inside["BELLJAR_OUT"] == "/work/out" and inside["SHELL"] == "/bin/sh"
     assert len(inside) < 20
 
 

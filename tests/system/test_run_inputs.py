@@ -115,3 +115,12 @@ def test_text_on_a_terminal_is_untouched():
     code, got = on_a_terminal(script)
     assert code == 0
     assert got.decode().replace("\r\n", "\n") == "ä€🐝 tab\t\n€\ufffd\nend"
+
+
+def test_what_is_not_collected_is_said(tmp_path):
+    """SCRP-01: nobody looks for a folder that stayed in the jar."""
+    text = b"import os\nos.mkdir('out/d'); os.symlink('x', 'out/l'); open('out/f', 'w').write('1')\n"
+    status, out, err = run("-l", "python", "--out", tmp_path / "o", "-", text=text)
+    assert (status, out) == (0, b"") and os.listdir(tmp_path / "o") == ["f"]
+    assert err.count(b"\n") == 1 and err.startswith(b"belljar: 2 of what was left in out/ were not collected")
+    assert run("-q", "-l", "python", "--out", tmp_path / "o", "-", text=text) == (0, b"", b"")

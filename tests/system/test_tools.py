@@ -295,3 +295,10 @@ def test_artifacts_that_are_not_there(config, name, arguments, words):
     run = json.loads(call(file, "run_python_code", {"code": "print(1)"}, "--json").stdout)["id"]
     done = call(file, name, {k: run if v == "RUN" else v for k, v in arguments.items()})
     assert done.returncode == 1 and words in done.stdout
+
+
+def test_an_answer_that_could_not_be_written_is_no_success(config):
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([BELLJAR, "tool", "call", "--config", config(), "run_python_code",
+                               '{"code": "print(1)"}'], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
+    assert done.returncode == 125 and done.stderr.startswith("belljar: cannot write to standard output")

@@ -7,6 +7,7 @@ which finds the service by itself; each line says which.
 import contextlib
 import io
 import json
+import math
 import os
 import pathlib
 import secrets
@@ -26,6 +27,7 @@ NUMPY = "import numpy\nprint(int(numpy.arange(5).sum()))\n"
 TABLES = "import numpy, pandas\nprint(int(pandas.Series(numpy.arange(5)).sum()))\n"
 PYTHON = "/usr/bin/python3"
 BASH = "/usr/bin/bash"
+P99_RUNS = 1500
 
 
 class Service:
@@ -67,6 +69,28 @@ class Service:
                               check=True, capture_output=True, text=True)
         *rows, last = (line.split() for line in done.stdout.splitlines())
         return [float(s) for s, was in rows if was == "1" or not warm], float(last[1])
+
+    def metrics(self):
+        """{name with labels: value} of what the service says of itself."""
+        with socket.socket(socket.AF_UNIX) as sock:
+            sock.connect(self.socket)
+            sock.sendall(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+            text = b"".join(iter(lambda: sock.recv(65536), b"")).decode().partition("\r\n\r\n")[2]
+        rows = [line.rsplit(" ", 1) for line in text.splitlines() if " " in line and not line.startswith("#")]
+        return {name: float(value) for name, value in rows}
+
+    def slots(self, kind="python"):
+        """(ready, coming) jars of a kind, as the service counts them."""
+        seen = self.metrics()
+        return tuple(int(seen[f'belljar_slots{{kind="{kind}",state="{state}"}}']) for state in ("ready", "coming"))
+
+    def wait_ready(self, count, kind="python"):
+        """Until exactly so many wait and no other is on its way."""
+        for _ in range(3000):
+            if self.slots(kind) == (count, 0):
+                return
+            time.sleep(0.01)
+        raise TimeoutError(f"{self.slots(kind)} of {kind} wait, not {count}")
 
     def wait_warm(self, script=HELLO, language="python"):
         """Until interpreters wait, and a moment more for all of them to be there."""
@@ -113,16 +137,22 @@ class Table:
         yield ""
 
 
-def against_bare(table, service, name, script, language, command, rounds, limit, p99=None):
-    """One request after the other, with rests, while the bare command takes turns."""
-    ours, theirs = [], []
+def against_bare(table, service, name, script, language, command, rounds, limit, p99=None, least=0):
+    """One request after the other, with rests, while the bare command takes turns. At least @least requests: a
+    hundredth of them must be more than a few. Those that open a connection, right after the bare commands, count
+    like all others."""
+    ours, first, theirs = [], [], []
     for _ in range(rounds):
-        ours += service.ask(script, language, count=15, pause=15, word='"stdout":"1\\n"')[0]
+        seconds = service.ask(script, language, count=max(15, math.ceil(least / rounds)), pause=15,
+                              word='"stdout":"1\\n"')[0]
+        first.append(seconds[0])
+        ours += seconds
         theirs += [bare(*command) for _ in range(8)]
     p50, base = statistics.median(ours), statistics.median(theirs)
     table.add(f"bare {name}, p50", base * 1e3, "ms")
     table.add(f"sealed {name} through the socket, p50", p50 * 1e3, "ms")
-    table.add(f"the same, p99", percentile(ours, 0.99) * 1e3, "ms", at_most=p99)
+    table.add(f"the same, p99 of {len(ours)} runs", percentile(ours, 0.99) * 1e3, "ms", at_most=p99)
+    table.add(f"the first on each of {len(first)} connections, p50", statistics.median(first) * 1e3, "ms")
     table.add(f"sealed {name} over bare, p50", p50 / base, at_most=limit)
 
 
@@ -132,7 +162,7 @@ def latency(belljar, client, rounds):
     hello = [PYTHON, "-I", "-c", "print(1)"]
     with Service(belljar, client, warm="{slots: 8}") as service:
         service.wait_warm()
-        against_bare(table, service, "python3 -I -c", HELLO, "python", hello, rounds, 0.10, 5)
+        against_bare(table, service, "python3 -I -c", HELLO, "python", hello, rounds, 0.10, 5, least=P99_RUNS)
         with tempfile.NamedTemporaryFile("w", suffix=".py") as file:
             file.write(HELLO)
             file.flush()
@@ -141,22 +171,110 @@ def latency(belljar, client, rounds):
         table.add("the same through `belljar run`, p50", statistics.median(seconds) * 1e3, "ms")
         service.wait_warm("echo 1\n", "bash")
         against_bare(table, service, "bash -c", "echo 1\n", "bash", [BASH, "-c", "echo 1"], rounds, 1.3)
-    with Service(belljar, client, warm="{slots: 1, jars: 8, max: 8}") as service:
+    with Service(belljar, client, warm="{slots: 1, heavy_slots: 0, bash_slots: 0, jars: 8, max: 1}") as service:
         service.wait_warm()
         every_slot_busy(table, service, hello, rounds)
     return table
 
 
+class Kept:
+    """A connection that is kept. It is read in Python, which adds to what is measured."""
+
+    def __init__(self, service):
+        self.sock = socket.socket(socket.AF_UNIX)
+        self.sock.connect(service.socket)
+
+    def send(self, script):
+        body = json.dumps({"script": script, "language": "python"}).encode()
+        self.sock.sendall(b"POST /v1/executions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+                          b"Content-Length: %d\r\n\r\n" % len(body) + body)
+
+    def result(self):
+        data = b""
+        while b"\r\n\r\n" not in data:
+            data += self.more()
+        head, _, body = data.partition(b"\r\n\r\n")
+        length = next(int(line.split(b":")[1]) for line in head.lower().splitlines() if line.startswith(b"content-length:"))
+        while len(body) < length:
+            body += self.more()
+        if not head.startswith(b"HTTP/1.1 200"):
+            raise RuntimeError(f"not the answer that was expected: {body}")
+        return json.loads(body)
+
+    def more(self):
+        data = self.sock.recv(65536)
+        if not data:
+            raise ConnectionError("the service hung up")
+        return data
+
+    def close(self):
+        self.sock.close()
+
+
+def forked_on_demand(service, holder, asker):
+    """Seconds of a run that comes while a script holds the only slot; None when that was not so after all."""
+    service.wait_ready(1)
+    service.wait_ready(8, "empty")
+    holder.send("import time\ntime.sleep(0.1)\n")
+    for _ in range(100):
+        if service.slots() == (0, 0):
+            break
+    on_demand = service.slots() == (0, 0) and service.slots("empty")[0] > 0
+    start = time.perf_counter()
+    asker.send(HELLO)
+    result = asker.result()
+    took = time.perf_counter() - start
+    holder.result()
+    if not on_demand:
+        return None
+    # From a zygote: one that starts from nothing is not warm.
+    if result["stdout"] != "1\n" or not result["meta"]["warm"]:
+        raise RuntimeError(f"not forked on demand: {result}")
+    return took
+
+
 def every_slot_busy(table, service, hello, rounds):
-    """Four runs at a stretch with one slot: the first takes it, the others are forked on demand."""
+    """The only slot is held by a script that sleeps, and no other is on its way: the service refills once no run is
+    young. So the next run is forked on demand, in an empty jar. It comes in vain, so the slot after that is replaced
+    at once: such a turn does not count."""
     ours, theirs = [], []
-    for _ in range(rounds * 2):
-        ours += service.ask(HELLO, count=4, word='"stdout":"1\\n"')[0][1:]
-        time.sleep(0.1)
-        theirs += [bare(*hello) for _ in range(3)]
+    with contextlib.closing(Kept(service)) as holder, contextlib.closing(Kept(service)) as asker:
+        for _ in range(rounds * 16):
+            took = forked_on_demand(service, holder, asker)
+            if took is not None:
+                ours.append(took)
+                theirs += [bare(*hello) for _ in range(2)]
+            if len(ours) == rounds * 4:
+                break
+        else:
+            raise RuntimeError("a slot is there whatever holds them")
     p50, base = statistics.median(ours), statistics.median(theirs)
-    table.add("with every slot busy, p50", p50 * 1e3, "ms")
+    table.add(f"with the only slot busy and none ready, forked on demand, {len(ours)} runs, p50", p50 * 1e3, "ms")
     table.add("the same over bare", p50 / base, at_most=0.40)
+
+
+def bursts(belljar, client, rounds):
+    """As many at once as slots wait."""
+    table = Table("Bursts up to the pool size", "As many requests at once as slots wait, each on a connection of its own; all are "
+                  "answered by an interpreter that waited. Single runs of the same service, one after the other, take turns.")
+    for count in 8, 32:
+        settings = f"{{slots: {count}, max: {count}, heavy_slots: 0, bash_slots: 0}}"
+        with Service(belljar, client, warm=settings) as service:
+            service.wait_warm()
+            together, singles = [], []
+            for _ in range(max(5, rounds)):
+                service.wait_ready(count)
+                rows, seconds = service.ask(HELLO, count=count, connections=count, word='"stdout":"1\\n"', warm=True)
+                if len(rows) != count:
+                    raise RuntimeError(f"{len(rows)} of {count} were answered by an interpreter that waited")
+                together.append(seconds)
+                service.wait_ready(count)
+                singles += service.ask(HELLO, count=count if count < 15 else 15, pause=15, warm=True)[0]
+        burst, single = statistics.median(together), statistics.median(singles)
+        table.add(f"one run alone, {count} wait, p50", single * 1e3, "ms")
+        table.add(f"{count} at once, until all are answered, median of {len(together)}", burst * 1e3, "ms")
+        table.add(f"the same for each run, over one alone", burst / count / single, at_most=1.0)
+    return table
 
 
 def recording(belljar, client, rounds):
@@ -231,13 +349,16 @@ def docker_rate(runs):
 def throughput(belljar, client, rounds):
     table = Table("Sustained", "Fresh jars, each used once: four kept connections, no rest; Python hello, check "
                   "included. Docker runs a static `echo`, two at a time, in the same minutes.")
-    rates = []
+    rates, starts = [], []
     with Service(belljar, client, warm="{slots: 32}") as service:
         service.wait_warm()
         for _ in range(3):
             count = 100 * rounds
             rates.append(count / service.ask(HELLO, count=count, connections=4, word='"stdout":"1\\n"')[1])
+            starts += [bare(PYTHON, "-I", "-c", "print(1)") for _ in range(rounds)]
     table.add("jars a second", statistics.median(rates), at_least=400)
+    # A machine that is slower today makes fewer jars, and starts Python later.
+    table.add("jars in the time of one bare python3 -I -c", statistics.median(rates) * statistics.median(starts))
     if os.geteuid() == 0 and os.path.exists("/usr/sbin/dockerd"):
         docker = docker_rate(max(6, rounds))
         table.add("`docker run` a second", docker)
@@ -272,7 +393,7 @@ def waiting(service):
 
 def wait_slots(service, count):
     for _ in range(600):
-        if len({jar for name, _, jar in waiting(service).values() if name != "jar-init"}) >= count:
+        if len({jar for name, _, jar in waiting(service).values() if name not in ("jar-init", "jar-nursery")}) >= count:
             break
         time.sleep(0.1)
     time.sleep(0.5)
@@ -318,12 +439,7 @@ def thousand(table, belljar, client, count=1000, seconds=60):
 
 def in_flight(service):
     """Runs under way, as the service counts them."""
-    with socket.socket(socket.AF_UNIX) as sock:
-        sock.connect(service.socket)
-        sock.sendall(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
-        text = b"".join(iter(lambda: sock.recv(65536), b"")).decode()
-    return next(int(float(line.split()[-1])) for line in text.splitlines()
-                if line.startswith("belljar_runs_in_flight"))
+    return int(service.metrics()["belljar_runs_in_flight"])
 
 
 def sleeper(service, seconds):
@@ -340,5 +456,5 @@ def available():
 
 def tables(belljar, rounds):
     client = str(pathlib.Path(belljar).parent.parent / "bench/serve_bench")
-    for measure in latency, recording, modules, throughput, memory:
+    for measure in latency, bursts, recording, modules, throughput, memory:
         yield measure(belljar, client, rounds)

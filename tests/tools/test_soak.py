@@ -34,10 +34,10 @@ def test_rows_come_from_the_report(tool, tmp_path):
 
 def test_rows_of_other_stages_stay(tool):
     old = tool.row("serve", "test_soak", 500, True, "runs 100000") | tool.row("unit", "linear", 90, True, "")
-    tool.write(old)
+    tool.write(old, list(old))
     assert tool.read_rows(tool.RESULT.read_text()) == old
     new = tool.row("unit", "linear", 95, False, "worst 7")
-    tool.write(tool.read_rows(tool.RESULT.read_text()) | new)
+    tool.write(tool.read_rows(tool.RESULT.read_text()) | new, [])
     assert tool.read_rows(tool.RESULT.read_text()) == old | new
     lines = tool.RESULT.read_text().splitlines()
     assert lines[0] == "# Soak" and [line.split(" | ")[1] for line in lines[7:]] == ["linear", "test_soak"]
@@ -54,3 +54,25 @@ def test_only_marked_tests_run(tool, monkeypatch, tmp_path):
     monkeypatch.setattr(tool.subprocess, "call", lambda words, **k: seen.append(words) or 0)
     tool.run_pytest(tmp_path, "record")
     assert ["-m", "soak"] in [seen[0][i:i + 2] for i in range(len(seen[0]))] and seen[0][-1] == "tests/record"
+
+
+def test_what_has_no_row_is_named(tool):
+    """A missing row is to be seen, and is no row."""
+    rows = tool.row("serve", "test_soak", 500, True, "")
+    rows |= tool.row("docker", "test_b[x]", 1, True, "")
+    tool.write(rows, [("serve", "test_soak"), ("docker", "test_b[x]"), ("docker", "test_b[y]"), ("unit", "c")])
+    text = tool.RESULT.read_text()
+    assert text.splitlines()[-2:] == ["- docker: `test_b`, 1 of 2 cases", "- unit: `c`"] and "`test_soak`" not in text
+    assert tool.read_rows(text) == rows
+
+
+def test_marked_tests_are_listed_and_not_run(tool, monkeypatch, tmp_path):
+    def call(words, **_):
+        assert "--collect-only" in words and ["-m", "soak"] in [words[i:i + 2] for i in range(len(words))]
+        listed = "tests/serve/test_a.py::test_b[x]\n\n1/9 tests collected\n" if words[-1] == "tests/serve" else ""
+        return tool.subprocess.CompletedProcess(words, 0 if listed else tool.NO_TESTS, listed, "")
+
+    monkeypatch.setattr(tool.subprocess, "run", call)
+    assert tool.all_tests() == [*(("unit", name) for name in tool.UNIT_TESTS), ("serve", "test_b[x]")]
+    assert tool.main(["soak", str(tmp_path), "--list"]) == 0
+    assert "- serve: `test_b`" in tool.RESULT.read_text()

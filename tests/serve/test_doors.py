@@ -14,6 +14,7 @@ import time
 import pytest
 
 from harness.ports import free_port
+from harness.raw import exchange
 from serving import BELLJAR, ENV, TOP
 
 KEY = "a-key-that-is-long-enough"
@@ -21,19 +22,10 @@ KEY = "a-key-that-is-long-enough"
 
 def raw(service, data, timeout=10):
     """What comes back for bytes as they are, until the service hangs up."""
-    sock = socket.socket(socket.AF_UNIX)
-    sock.settimeout(timeout)
-    sock.connect(service.socket)
-    sock.sendall(data)
-    out = b""
-    try:
-        while chunk := sock.recv(65536):
-            out += chunk
-    except ConnectionResetError:
-        pass
-    finally:
-        sock.close()
-    return out
+    with socket.socket(socket.AF_UNIX) as sock:
+        sock.settimeout(timeout)
+        sock.connect(service.socket)
+        return exchange(sock, data)
 
 
 def status_of(pid):

@@ -6,6 +6,7 @@ import socket
 
 import pytest
 
+from harness.raw import exchange
 from test_mcp import BOTH, rss_kib
 
 PATHS = ["/", "", "*", "/v1/executions?state", "/v1/executions?state=&limit=", "/v1/history?before", "/v1/tools?format",
@@ -41,18 +42,7 @@ def raw(service, data, half=True):
     with socket.socket(socket.AF_UNIX) as conn:
         conn.settimeout(20)
         conn.connect(service.socket)
-        got = b""
-        try:
-            conn.sendall(data)
-            if half:
-                conn.shutdown(socket.SHUT_WR)
-            while True:
-                part = conn.recv(65536)
-                if not part:
-                    return got
-                got += part
-        except (ConnectionResetError, BrokenPipeError):
-            return got
+        return exchange(conn, data, half)
 
 
 @pytest.mark.parametrize("method", ["GET", "POST", "", "HEAD", "OPTIONS", "G\0T", "x" * 5000])

@@ -12,7 +12,7 @@ import time
 import pytest
 
 from harness.ports import free_port
-from serving import BELLJAR, Answer
+from serving import BELLJAR, Answer, wait_until
 
 import contract
 
@@ -105,6 +105,9 @@ def test_life_of_a_key(office):
     answer = office.run(key)
     assert (answer.status, answer.json["detail"]) == (401, f"the API key {key[3:11]} was revoked")
     short = office.key("life", "run", "--expires", "1ms")
+    listed = json.loads(office.cli("key", "ls", "--tenant", "life", "--json"))["keys"]
+    ends = next(k["expires_ms"] for k in listed if k["prefix"] == short[3:11])
+    wait_until(lambda: time.time() * 1000 > ends)
     assert "expired" in office.run(short).json["detail"]
     again = office.key("life")
     office.cli("tenant", "set", "life", "--off")

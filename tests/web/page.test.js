@@ -47,6 +47,19 @@ test("run a script, see its output and its place in the list", async () => {
 	await closeQuietly(page, assert, house.service.url);
 });
 
+test("a change of place right after the log-in is heard", async () => {
+	const page = await house.visit({ loggedIn: false });
+	await page.evaluate(() => new MutationObserver((_, self) => {
+		if (document.querySelector("h1")?.textContent !== "Runs") return;
+		self.disconnect();
+		location.hash = "#/health";
+	}).observe(document.body, { childList: true, subtree: true }));
+	await page.getByLabel("API key").fill(house.service.key);
+	await page.getByRole("button", { name: "Log in" }).click();
+	await page.getByRole("heading", { name: "Health" }).waitFor({ timeout: 5000 });
+	await closeQuietly(page, assert, house.service.url);
+});
+
 test("the check names what it found beside the line", async () => {
 	const page = await house.visit({ path: "/new" });
 	await page.getByLabel("Script").fill("x = 1\neval('1')\n");

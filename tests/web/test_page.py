@@ -14,6 +14,7 @@ import pytest
 
 import contract
 from harness.ports import free_port
+from harness.raw import exchange
 from serving import Service
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
@@ -176,16 +177,7 @@ def test_hostile_clients_of_the_page(service):
     """Long paths, odd methods, broken cookies, halves of requests: errors, and the service lives on."""
     def raw(data):
         with socket.create_connection(("127.0.0.1", service.port), 10) as sock:
-            sock.settimeout(10)
-            sock.sendall(data)
-            sock.shutdown(socket.SHUT_WR)
-            got = b""
-            try:
-                while chunk := sock.recv(65536):
-                    got += chunk
-            except ConnectionResetError:
-                pass
-            return got
+            return exchange(sock, data, half=True)
 
     for data in (b"GET /" + b"a" * 70000 + b" HTTP/1.1\r\nHost: x\r\n\r\n",
                  b"GET / HTTP/1.1\r\nHost: x\r\nAccept-Encoding: " + b"gzip," * 20000 + b"\r\n\r\n",

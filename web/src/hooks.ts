@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { watchList } from "./api";
 
 /** Call @work now and every @ms while the page is looked at; the last value and the last failure. */
@@ -79,7 +79,8 @@ export function useNow(): number {
 /** The part of the address after #, as it changes. */
 export function useRoute(): string {
 	const [route, setRoute] = useState(location.hash.slice(1) || "/");
-	useEffect(() => {
+	// Before the browser does anything else: a change in between would be heard by nobody.
+	useLayoutEffect(() => {
 		const hear = (): void => setRoute(location.hash.slice(1) || "/");
 		addEventListener("hashchange", hear);
 		return () => removeEventListener("hashchange", hear);

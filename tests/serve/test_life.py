@@ -203,6 +203,23 @@ def test_sudden_death_of_a_part(serve, victim):
     wait_until(lambda: not any(alive(pid) for pid in below - keep))
 
 
+def test_a_manager_that_does_not_read_holds_nobody(serve):
+    """The keeper tells it how things stand; its children do not wait for that."""
+    it = serve().ready()
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as full:
+        full.setblocking(False)
+        full.connect(f"{it.folder.name}/notify")
+        with pytest.raises(BlockingIOError):
+            while True:
+                full.send(b"STATUS=")
+    os.kill(it.processes()[0], signal.SIGKILL)
+    wait_until(lambda: "was not told READY=1" in it.said(), 10)
+    os.kill(it.processes()[0], signal.SIGKILL)
+    assert it.run("echo back", "bash").json["stdout"] == "back\n"
+    it.process.send_signal(signal.SIGTERM)
+    assert it.process.wait(20) == 0
+
+
 def test_sudden_death_of_the_keeper(serve):
     """DS-CLEAN: nothing lives on."""
     it = serve().ready()

@@ -25,6 +25,8 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 
+enum { HOLD_MS = 2 };
+
 /* The descriptors of one run, in the order in which they are polled. */
 enum slot { OUT, ERR, VERDICT, REPLY, CANCEL, HARVEST, STDIN_FROM, STDIN_TO, SLOTS };
 
@@ -433,36 +435,27 @@ static void write_stdin(struct run *run)
 	run->pending_at += (size_t)n;
 }
 
-static void handle(struct run *run, enum slot slot)
+static void read_out(struct run *run)
 {
-	switch (slot) {
-	case OUT:
-	case ERR:
-		read_stream(run, slot);
-		break;
-	case VERDICT:
-		read_verdict(run);
-		break;
-	case REPLY:
-		read_reply(run);
-		break;
-	case CANCEL:
-		wish(run, BJ_WISH_CANCEL);
-		close_slot(run, CANCEL);
-		break;
-	case HARVEST:
-		read_harvest(run);
-		break;
-	case STDIN_FROM:
-		read_stdin(run);
-		break;
-	case STDIN_TO:
-		write_stdin(run);
-		break;
-	default:
-		break;
-	}
+	read_stream(run, OUT);
 }
+
+static void read_err(struct run *run)
+{
+	read_stream(run, ERR);
+}
+
+static void cancel(struct run *run)
+{
+	wish(run, BJ_WISH_CANCEL);
+	close_slot(run, CANCEL);
+}
+
+static void (*const HANDLE[SLOTS])(struct run *run) = {
+	[OUT] = read_out,          [ERR] = read_err,         [VERDICT] = read_verdict,
+	[REPLY] = read_reply,      [CANCEL] = cancel,        [HARVEST] = read_harvest,
+	[STDIN_FROM] = read_stdin, [STDIN_TO] = write_stdin,
+};
 
 /* What to poll for now. Input is read only when what was read before is passed on. */
 static void fill_poll(struct run *run, struct pollfd *polls)
@@ -495,13 +488,17 @@ static void pump(struct run *run)
 {
 	struct pollfd polls[SLOTS];
 
-	while (!is_over(run)) {
+	for (bool first = true; !is_over(run); first = false) {
 		fill_poll(run, polls);
+		/* Most scripts end right after they have said something. For a moment that waits in
+		 * its pipe, so that one wake-up brings both. */
+		if (first)
+			polls[OUT].fd = polls[ERR].fd = -1;
 
 		/* When the jar is gone, all that it wrote is there. An end of file may never come:
 		 * a copy of this process may have been forked while it had the other ends. */
 		const bool gone = run->reply.kind != 0;
-		const int n = poll(polls, SLOTS, gone ? 0 : ask_sample(run));
+		const int n = poll(polls, SLOTS, gone ? 0 : first ? HOLD_MS : ask_sample(run));
 
 		if ((n < 0 && errno != EINTR) || (n == 0 && gone))
 			break;
@@ -511,7 +508,7 @@ static void pump(struct run *run)
 			if (i == STDIN_TO && !(polls[i].revents & POLLOUT))
 				close_slot(run, STDIN_TO); /* nobody reads it any more */
 			else
-				handle(run, (enum slot)i);
+				HANDLE[i](run);
 		}
 	}
 }

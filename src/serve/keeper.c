@@ -10,11 +10,13 @@
  *	launcher   makes jars; the keeper starts it and hands its socket to the front. With Docker
  *	           there is a broker as well
  *
- * Whichever child dies is replaced. A front that dies takes its launcher along, since nobody else
- * holds the launcher's socket; connections that wait are answered by the next one. A reload makes
+ * Whichever child dies is replaced, a few times in a row at most without a front that can work. A
+ * front that dies takes its launcher along, since nobody else holds the launcher's socket;
+ * connections that wait are answered by the next one. A reload makes
  * a new launcher for the new settings, and the front lets the old one end with its last run. So
- * does a name of an image that means another one, or none any more. When the keeper dies, front
- * and launcher see their sockets close and end. */
+ * does a name of an image that means another one, or none any more. Whatever is new is an offer
+ * until the front has answered: what it cannot use changes nothing, settings included. When the
+ *keeper dies, front and launcher see their sockets close and end. */
 
 #include "serve/serve.h"
 
@@ -45,8 +47,19 @@
 #include <sys/wait.h>
 
 enum {
-	MAX_DEATHS = 5,      /* in a row, of children that never came up */
-	STOP_EXTRA_MS = 8000 /* beyond the grace period, for cleaning up */
+	MAX_DEATHS = 5,       /* in a row, of children that never came up */
+	STOP_EXTRA_MS = 8000, /* beyond the grace period, for cleaning up */
+	LOOK_MS = 200         /* at the clock, while something is due */
+};
+
+#define RETRY_NS UINT64_C(1000000000) /* after a launcher could not be started */
+
+/* What the front was sent and has not answered yet. */
+struct offer {
+	bool open;
+	bool dead;                    /* one of its processes is, already */
+	struct bj_settings *settings; /* NULL: those in force */
+	pid_t engine[BJ_ENGINE_PROCESSES];
 };
 
 struct keeper {
@@ -61,12 +74,16 @@ struct keeper {
 	int images;  /* readable when names of images may mean others; -1: there are none */
 	pid_t front;
 	pid_t engine[BJ_ENGINE_PROCESSES]; /* of the front's current engine; 0: none */
+	struct offer offer;
+	bool lost;   /* a process of the current engine is dead, or there is no engine */
+	bool reload; /* asked for while an offer was open */
 	unsigned int deaths;
 	struct bj_channel_msg counts; /* of what was replaced, for the front to tell */
 	bool up;                      /* the front answered since it was started */
 	bool was_up;                  /* it did so once */
 	bool stopping, finished;
 	uint64_t kill_at;  /* monotonic ns; 0: not stopping */
+	uint64_t retry_at; /* the same, to start a launcher; 0: there is one */
 	struct bj_err why; /* the reason to give up */
 };
 
@@ -178,32 +195,51 @@ static int start_front(struct keeper *k, struct bj_err *err)
 	return 0;
 }
 
-/* Start the processes that @settings call for and hand them to the front. What happens to their
- * images meanwhile is not missed. */
-static int give_engine(struct keeper *k, struct bj_settings *settings, struct bj_err *err)
+static void close_offer(struct keeper *k)
 {
-	struct bj_engine_parts parts = BJ_ENGINE_NO_PARTS;
+	bj_settings_free(k->offer.settings);
+	k->offer = (struct offer){ 0 };
+}
 
+static void watch_images(struct keeper *k, const struct bj_settings *settings)
+{
 	if (k->images >= 0)
 		close(k->images);
 	k->images = bj_backends_watch(settings);
+}
+
+/* Start the processes that the settings call for, @fresh or those in force, and offer them to the
+ * front. @fresh is the offer's then. What happens to their images meanwhile is not missed. */
+static int offer_engine(struct keeper *k, struct bj_settings *fresh, struct bj_err *err)
+{
+	struct bj_settings *settings = fresh ? fresh : k->settings;
+	struct bj_engine_parts parts = BJ_ENGINE_NO_PARTS;
+
+	watch_images(k, settings);
 
 	int r = bj_engine_make_parts(settings, &parts, err);
 
 	if (r < 0)
 		return r;
-	memcpy(k->engine, parts.pid, sizeof(k->engine));
+	k->offer = (struct offer){ .open = true };
+	memcpy(k->offer.engine, parts.pid, sizeof(k->offer.engine));
 	r = bj_channel_send_engine(k->channel, settings, &parts, &k->counts, err);
 	/* Ours are closed: the front alone holds the lives of these processes. */
 	bj_engine_parts_done(&parts);
-	return r;
+	if (r < 0) {
+		close_offer(k);
+		return r;
+	}
+	k->offer.settings = fresh;
+	k->retry_at = 0;
+	return 0;
 }
 
 static int start_both(struct keeper *k, struct bj_err *err)
 {
 	const int r = start_front(k, err);
 
-	return r < 0 ? r : give_engine(k, k->settings, err);
+	return r < 0 ? r : offer_engine(k, NULL, err);
 }
 
 static void give_up(struct keeper *k, const struct bj_err *err)
@@ -219,6 +255,8 @@ static void replace_front(struct keeper *k)
 	close(k->channel);
 	k->channel = -1;
 	k->front = 0;
+	k->lost = true;
+	close_offer(k);
 	if (k->stopping) {
 		k->finished = true;
 		return;
@@ -235,11 +273,13 @@ static void replace_front(struct keeper *k)
 		give_up(k, &err);
 }
 
+/* What dies before the front came up for the first time is the front's to explain. */
 static void replace_engine(struct keeper *k)
 {
 	struct bj_err err = { 0 };
 
-	if (k->stopping || !k->up)
+	k->retry_at = 0;
+	if (k->stopping || !k->was_up)
 		return;
 	if (++k->deaths > MAX_DEATHS) {
 		bj_err_set(&err, BJ_E_SYSTEM, 0, "the launcher or the broker dies again and again");
@@ -248,11 +288,22 @@ static void replace_engine(struct keeper *k)
 	}
 	bj_log(BJ_LOG_WARN, "the launcher or the broker died; starting another");
 	k->counts.launchers++;
-	if (give_engine(k, k->settings, &err) < 0)
+	if (offer_engine(k, NULL, &err) < 0) {
 		bj_log(BJ_LOG_ERROR, "%s", err.msg);
+		k->retry_at = bj_clock_now() + RETRY_NS;
+	}
 }
 
-/* The front first: a launcher that ends with it needs no replacement of its own. */
+static bool is_one_of(const pid_t engine[BJ_ENGINE_PROCESSES], pid_t pid)
+{
+	for (int i = 0; i < BJ_ENGINE_PROCESSES; i++)
+		if (engine[i] == pid)
+			return true;
+	return false;
+}
+
+/* The front first: a launcher that ends with it needs no replacement of its own. Nor does one that
+ * is an offer: the front will say what it made of it. */
 static void reap(struct keeper *k)
 {
 	bool front = false, engine = false;
@@ -260,12 +311,13 @@ static void reap(struct keeper *k)
 
 	while ((pid = waitpid(-1, NULL, WNOHANG)) > 0) {
 		front |= pid == k->front;
-		for (int i = 0; i < BJ_ENGINE_PROCESSES; i++)
-			engine |= pid == k->engine[i];
+		engine |= is_one_of(k->engine, pid);
+		k->offer.dead |= is_one_of(k->offer.engine, pid);
 	}
+	k->lost |= engine;
 	if (front)
 		replace_front(k);
-	else if (engine)
+	else if (engine && !k->offer.open)
 		replace_engine(k);
 }
 
@@ -276,16 +328,16 @@ static void reload(struct keeper *k)
 	struct bj_settings *fresh = NULL;
 	struct bj_err err = { 0 };
 
+	/* One offer at a time. */
+	k->reload = k->offer.open;
+	if (k->reload)
+		return;
 	bj_notify("RELOADING=1\nMONOTONIC_USEC=%" PRIu64, bj_clock_now() / 1000);
-	if (load_settings(k, &fresh, &err) < 0 || give_engine(k, fresh, &err) < 0) {
+	if (load_settings(k, &fresh, &err) < 0 || offer_engine(k, fresh, &err) < 0) {
 		bj_log(BJ_LOG_ERROR, "the settings stay as they were: %s", err.msg);
 		bj_settings_free(fresh);
 		bj_notify("READY=1");
-		return;
 	}
-	bj_settings_free(k->settings);
-	k->settings = fresh;
-	bj_log_set_level(fresh->log_level);
 }
 
 /* An image was imported, removed, or has another name: what is made for the old ones must go. */
@@ -331,6 +383,37 @@ static void handle_signal(struct keeper *k)
 		stop(k);
 }
 
+/* It uses what it was offered. */
+static void accepted(struct keeper *k)
+{
+	k->up = k->was_up = true;
+	k->deaths = 0;
+	k->lost = k->offer.dead;
+	memcpy(k->engine, k->offer.engine, sizeof(k->engine));
+	if (k->offer.settings) {
+		bj_settings_free(k->settings);
+		k->settings = BJ_TAKE_PTR(k->offer.settings);
+		bj_log_set_level(k->settings->log_level);
+	}
+	bj_notify("READY=1\nSTATUS=taking runs");
+	bj_log(BJ_LOG_INFO, "taking runs on %s",
+	       k->listen.path[0] ? k->listen.path : "passed sockets");
+}
+
+static void refused(struct keeper *k, const struct bj_err *err)
+{
+	if (!k->was_up) {
+		give_up(k, err);
+		return;
+	}
+	bj_log(BJ_LOG_ERROR, "%s%s", k->offer.settings ? "the settings stay as they were: " : "",
+	       err->msg);
+	if (k->offer.settings)
+		watch_images(k, k->settings);
+	if (k->up)
+		bj_notify("READY=1");
+}
+
 static void handle_front(struct keeper *k)
 {
 	struct bj_channel_msg msg;
@@ -339,18 +422,16 @@ static void handle_front(struct keeper *k)
 
 	if (r <= 0 || msg.kind != BJ_CHANNEL_READY)
 		return; /* SIGCHLD tells the rest */
-	if (msg.err.code == 0) {
-		k->up = k->was_up = true;
-		k->deaths = 0;
-		bj_notify("READY=1\nSTATUS=taking runs");
-		bj_log(BJ_LOG_INFO, "taking runs on %s",
-		       k->listen.path[0] ? k->listen.path : "passed sockets");
-	} else if (k->was_up) {
-		bj_log(BJ_LOG_ERROR, "the settings stay as they were: %s", msg.err.msg);
-		bj_notify("READY=1");
-	} else {
-		give_up(k, &msg.err);
-	}
+	if (msg.err.code == 0)
+		accepted(k);
+	else
+		refused(k, &msg.err);
+	close_offer(k);
+	/* Meanwhile the launcher may have died, or the settings changed once more. */
+	if (k->lost)
+		replace_engine(k);
+	else if (k->reload)
+		reload(k);
 }
 
 static void loop(struct keeper *k)
@@ -363,7 +444,9 @@ static void loop(struct keeper *k)
 
 		if (k->kill_at && bj_clock_now() > k->kill_at && k->front > 0)
 			kill(k->front, SIGKILL);
-		if (poll(polls, 3, k->kill_at ? 200 : -1) < 0)
+		if (k->retry_at && bj_clock_now() > k->retry_at)
+			replace_engine(k);
+		if (poll(polls, 3, k->kill_at || k->retry_at ? LOOK_MS : -1) < 0)
 			continue;
 		/* What the front said before it died comes first. */
 		if (polls[1].revents & POLLIN)
@@ -439,6 +522,7 @@ int bj_serve(const char *config_file, const struct bj_override *overrides, size_
 			    .listen.lock = -1,
 			    .signals = -1,
 			    .channel = -1,
+			    .lost = true,
 			    .images = -1 };
 	sigset_t before;
 	int r = watch_signals(&k, &before, err);
@@ -449,6 +533,7 @@ int bj_serve(const char *config_file, const struct bj_override *overrides, size_
 		close(k.signals);
 	if (k.images >= 0)
 		close(k.images);
+	close_offer(&k);
 	bj_settings_free(k.settings);
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	return r;

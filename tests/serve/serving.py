@@ -26,6 +26,14 @@ def wait_until(what, seconds=30):
         time.sleep(0.01)
 
 
+def born(pid):
+    """When @pid was, in ticks since the machine started; one that is gone comes first."""
+    try:
+        return int(pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19])
+    except (FileNotFoundError, ProcessLookupError):
+        return 0
+
+
 class UnixConnection(http.client.HTTPConnection):
     def __init__(self, path, timeout=60):
         super().__init__("localhost", timeout=timeout)
@@ -170,11 +178,11 @@ class Service:
         return {name: float(value) for name, value in rows}
 
     def processes(self):
-        """(front, starter): the two children of the keeper."""
-        out = subprocess.run(["ps", "-o", "pid=,uid=", "--ppid", str(self.process.pid)],
-                             capture_output=True, text=True, check=True).stdout
-        rows = [tuple(map(int, line.split())) for line in out.splitlines()]
-        return sorted(pid for pid, _ in rows)
+        """(front, starter): the two children of the keeper, in the order in which they were born. That is not
+        always the order of their pids, which begin anew after the last one."""
+        out = subprocess.run(["ps", "-o", "pid=", "--ppid", str(self.process.pid)],
+                             capture_output=True, text=True, check=False).stdout  # for a moment there may be none
+        return sorted(map(int, out.split()), key=lambda pid: (born(pid), pid))
 
     def stop(self):
         if self.process.poll() is None:

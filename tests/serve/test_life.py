@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Start, reload, stop and sudden death of the service: DS-CLEAN, SCRP-06."""
+import json
 import os
 import pathlib
 import re
@@ -163,6 +164,28 @@ def test_a_reload_that_is_wrong_changes_nothing(serve):
     assert it.run("echo 1", "bash").status == 200
 
 
+def test_a_reload_that_the_front_refuses_changes_nothing(serve):
+    """CFG: what only the front finds wrong; the launcher that came for it ends, and is not missed."""
+    it = serve().ready()
+    before = it.processes()
+    rules = pathlib.Path(it.folder.name, "rules.yaml")
+    rules.write_text("rules: 1\n")
+    os.chmod(it.folder.name, 0o755)
+    pathlib.Path(it.config).write_text(f"check: {{rules_file: {rules}}}\nlimits: {{pids: 33}}\n")
+    it.process.send_signal(signal.SIGHUP)
+    it.wait_note("RELOADING=1")
+    it.process.send_signal(signal.SIGHUP)  # while the front still has to answer
+    wait_until(lambda: it.said().count("stay as they were") == 2 and it.processes() == before)
+    assert "starting another" not in it.said()
+    assert it.run("echo", "bash").json["meta"]["resource_limits"]["effective"]["pids"] == 100
+    # Whoever dies afterwards is replaced as it was.
+    os.kill(children(it.processes()[1])[0], signal.SIGKILL)
+    wait_until(lambda: it.run("echo back", "bash").status == 200)
+    rules.write_text("secrets: []\n")
+    it.process.send_signal(signal.SIGHUP)
+    wait_until(lambda: it.run("echo", "bash").json["meta"]["resource_limits"]["effective"]["pids"] == 33)
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
 def test_reload_needs_no_rights_of_the_front(serve):
     """The settings file may be root's alone: the keeper reads it."""
@@ -201,6 +224,33 @@ def test_sudden_death_of_a_part(serve, victim):
     assert it.run("echo back", "bash").json["stdout"] == "back\n"
     keep = {it.process.pid, *tree(it.process.pid)}
     wait_until(lambda: not any(alive(pid) for pid in below - keep))
+
+
+def test_a_launcher_dies_before_its_front_is_up(serve):
+    """DS-CLEAN: the front asks for nothing and would wait for ever; the keeper starts another launcher."""
+    it = serve().ready()
+    for _ in range(3):
+        wait_until(lambda: len(it.processes()) == 2)
+        old = it.processes()
+        os.kill(old[0], signal.SIGKILL)
+        while len(fresh := [pid for pid in it.processes() if pid not in old]) < 2:
+            pass
+        os.kill(fresh[1], signal.SIGKILL)
+        # It may have come up just before that: then a run can meet its end.
+        wait_until(lambda: it.run("echo back", "bash").status == 200)
+
+
+def test_a_launcher_that_cannot_be_started_is_tried_again(serve):
+    """DS-CLEAN: what it needs may be missing for a moment only."""
+    with tempfile.TemporaryDirectory(prefix="bj-serve-") as folder:
+        profile = pathlib.Path(folder, "profile.json")
+        profile.write_text(json.dumps({"defaultAction": "SCMP_ACT_ALLOW"}))
+        it = serve(config=f"seccomp: {profile}\n").ready()
+        profile.rename(f"{profile}.away")
+        os.kill(children(it.processes()[1])[0], signal.SIGKILL)
+        wait_until(lambda: str(profile) in it.said())
+        pathlib.Path(f"{profile}.away").rename(profile)
+        wait_until(lambda: it.run("echo back", "bash").status == 200, 10)
 
 
 def test_a_manager_that_does_not_read_holds_nobody(serve):

@@ -362,14 +362,23 @@ static void take_report(struct bj_jar *jar, const struct bj_jar_ground *ground,
 		sealed(jar);
 }
 
-static void died_on_its_way(struct bj_jar *jar)
+/* Filters of the caller's own are the last thing that it loads. */
+static void fail_to_begin(struct bj_jar *jar)
 {
+	const bool filtered = jar->has_run && (jar->run.flags & BJ_WIRE_HAS_SECCOMP);
 	struct bj_err err = { 0 };
 
-	if (jar->phase > BJ_JAR_FILLING || jar->sealed || jar->early)
-		return;
-	bj_err_set(&err, BJ_E_SYSTEM, 0, "the script's process died on its way");
+	bj_err_set(
+		&err, BJ_E_SYSTEM, 0, "the script's process died on its way%s",
+		filtered ? "; the seccomp profile may not allow what an interpreter needs to start"
+			 : "");
 	bj_jar_fail(jar, &err);
+}
+
+static void died_on_its_way(struct bj_jar *jar)
+{
+	if (jar->phase <= BJ_JAR_FILLING && !jar->sealed && !jar->early)
+		fail_to_begin(jar);
 }
 
 /* The sealed process has reported. An end of file means that it executes the interpreter, or that
@@ -518,8 +527,7 @@ static void handle_main(struct bj_jar *jar, const struct bj_jar_ground *ground)
 		bj_err_set(&err, BJ_E_SYSTEM, 0, "a waiting interpreter died");
 		bj_jar_fail(jar, &err);
 	} else if (jar->phase < BJ_JAR_FILLING) {
-		bj_err_set(&err, BJ_E_SYSTEM, 0, "the script's process died on its way");
-		bj_jar_fail(jar, &err);
+		fail_to_begin(jar);
 	} else if (jar->out_fd >= 0 && !jar->dying) {
 		start_collecting(jar);
 	} else if (!jar->dying && bj_jar_reply_early(jar)) {

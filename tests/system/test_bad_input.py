@@ -145,6 +145,14 @@ def test_bad_seccomp_profile(root, place, hello):
         assert "profile.json" in refuse(root, "--seccomp", bad, hello)
 
 
+@pytest.mark.parametrize("action", ["ERRNO", "KILL"])
+def test_a_seccomp_profile_that_allows_nothing(root, place, hello, action):
+    """DS-SEC: what it may be is said, not only that a process died."""
+    profile = place / "profile.json"
+    profile.write_text(f'{{"defaultAction": "SCMP_ACT_{action}"}}')
+    assert "profile may not allow" in refuse(root, "--seccomp", profile, hello)
+
+
 def test_bad_config(root, place, hello):
     for text in ("limits: [", "nosuchkey: 1\n", "limits:\n  memory: lots\n", "a: &x [*x]\n"):
         bad = place / "belljar.yaml"

@@ -330,11 +330,13 @@ static void reload(struct keeper *k)
 
 	/* One offer at a time. */
 	k->reload = k->offer.open;
-	if (k->reload)
+	if (k->reload || k->stopping)
 		return;
 	bj_notify("RELOADING=1\nMONOTONIC_USEC=%" PRIu64, bj_clock_now() / 1000);
 	if (load_settings(k, &fresh, &err) < 0 || offer_engine(k, fresh, &err) < 0) {
 		bj_log(BJ_LOG_ERROR, "the settings stay as they were: %s", err.msg);
+		if (fresh)
+			watch_images(k, k->settings);
 		bj_settings_free(fresh);
 		bj_notify("READY=1");
 	}

@@ -422,8 +422,9 @@ static void handle_front(struct keeper *k)
 	struct bj_err err = { 0 };
 	const int r = bj_channel_receive(k->channel, &msg, NULL, NULL, &err);
 
-	if (r <= 0 || msg.kind != BJ_CHANNEL_READY)
-		return; /* SIGCHLD tells the rest */
+	/* SIGCHLD tells the rest. */
+	if (r <= 0 || msg.kind != BJ_CHANNEL_READY || !k->offer.open)
+		return;
 	if (msg.err.code == 0)
 		accepted(k);
 	else

@@ -12,11 +12,11 @@
  *
  * Whichever child dies is replaced, a few times in a row at most without a front that can work. A
  * front that dies takes its launcher along, since nobody else holds the launcher's socket;
- * connections that wait are answered by the next one. A reload makes
- * a new launcher for the new settings, and the front lets the old one end with its last run. So
- * does a name of an image that means another one, or none any more. Whatever is new is an offer
- * until the front has answered: what it cannot use changes nothing, settings included. When the
- *keeper dies, front and launcher see their sockets close and end. */
+ * connections that wait are answered by the next one. A reload makes a new launcher for the new
+ * settings, and the front lets the old one end with its last run. So does a name of an image that
+ * means another one, or none any more. Whatever is new is an offer until the front has answered:
+ * what it cannot use changes nothing, settings included. When the keeper dies, front and launcher
+ * see their sockets close and end. */
 
 #include "serve/serve.h"
 
@@ -52,7 +52,7 @@ enum {
 	LOOK_MS = 200         /* at the clock, while something is due */
 };
 
-#define RETRY_NS UINT64_C(1000000000) /* after a launcher could not be started */
+#define RETRY_NS UINT64_C(1000000000) /* after launchers that did not come up */
 
 /* What the front was sent and has not answered yet. */
 struct offer {
@@ -83,7 +83,7 @@ struct keeper {
 	bool was_up;                  /* it did so once */
 	bool stopping, finished;
 	uint64_t kill_at;  /* monotonic ns; 0: not stopping */
-	uint64_t retry_at; /* the same, to start a launcher; 0: there is one */
+	uint64_t retry_at; /* the same, to start a launcher; 0: none is missing */
 	struct bj_err why; /* the reason to give up */
 };
 
@@ -273,6 +273,12 @@ static void replace_front(struct keeper *k)
 		give_up(k, &err);
 }
 
+/* At once when it is the first: later ones may need what comes back. */
+static void plan_engine(struct keeper *k)
+{
+	k->retry_at = bj_clock_now() + (k->deaths > 1 ? RETRY_NS : 0);
+}
+
 /* What dies before the front came up for the first time is the front's to explain. */
 static void replace_engine(struct keeper *k)
 {
@@ -290,7 +296,7 @@ static void replace_engine(struct keeper *k)
 	k->counts.launchers++;
 	if (offer_engine(k, NULL, &err) < 0) {
 		bj_log(BJ_LOG_ERROR, "%s", err.msg);
-		k->retry_at = bj_clock_now() + RETRY_NS;
+		plan_engine(k);
 	}
 }
 
@@ -318,7 +324,7 @@ static void reap(struct keeper *k)
 	if (front)
 		replace_front(k);
 	else if (engine && !k->offer.open)
-		replace_engine(k);
+		plan_engine(k);
 }
 
 /* --- what happens ----------------------------------------------------------------------------- */
@@ -432,7 +438,7 @@ static void handle_front(struct keeper *k)
 	close_offer(k);
 	/* Meanwhile the launcher may have died, or the settings changed once more. */
 	if (k->lost)
-		replace_engine(k);
+		plan_engine(k);
 	else if (k->reload)
 		reload(k);
 }
@@ -447,7 +453,7 @@ static void loop(struct keeper *k)
 
 		if (k->kill_at && bj_clock_now() > k->kill_at && k->front > 0)
 			kill(k->front, SIGKILL);
-		if (k->retry_at && bj_clock_now() > k->retry_at)
+		if (k->retry_at && bj_clock_now() >= k->retry_at)
 			replace_engine(k);
 		if (poll(polls, 3, k->kill_at || k->retry_at ? LOOK_MS : -1) < 0)
 			continue;

@@ -246,8 +246,12 @@ static void explain(struct bj_result *r)
 	case BJ_CAUSE_EXITED:
 		if (r->success)
 			return;
-		snprintf(text, sizeof(text), "Execution failed: %.*s", ERROR_EXCERPT,
-			 r->err.data ? r->err.data : "");
+		if (r->err.size)
+			snprintf(text, sizeof(text), "Execution failed: %.*s", ERROR_EXCERPT,
+				 r->err.data);
+		else
+			snprintf(text, sizeof(text), "Execution failed: exit status %d",
+				 r->exit_code);
 		break;
 	default:
 		return;

@@ -80,7 +80,8 @@ static void every_cause(void **state)
 	} rows[] = {
 		{ "print(1)", BJ_CAUSE_EXITED, 0, 0, NULL },
 		{ "import sys; sys.exit('no')", BJ_CAUSE_EXITED, 1, 0, "Execution failed: no\n" },
-		{ "import os; os._exit(137)", BJ_CAUSE_EXITED, 137, 0, "Execution failed: " },
+		{ "import os; os._exit(137)", BJ_CAUSE_EXITED, 137, 0,
+		  "Execution failed: exit status 137" },
 		{ "import os; os.kill(os.getpid(), 15)", BJ_CAUSE_SIGNAL, -1, SIGTERM,
 		  "Execution failed: killed by signal 15 (Terminated)" },
 		{ "import os; os.kill(os.getpid(), 9)", BJ_CAUSE_SIGNAL, -1, SIGKILL,

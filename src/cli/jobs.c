@@ -8,6 +8,7 @@
 #include "base/utf8.h"
 #include "cli/options.h"
 #include "cli/run.h"
+#include "cli/visible.h"
 #include "engine/engine.h"
 #include "spec/names.h"
 
@@ -20,6 +21,9 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+
+/* Takes a line of progress off the terminal. */
+#define CLEAR "\r                                        \r"
 
 struct outcome {
 	int status;
@@ -60,6 +64,30 @@ static char *named_line(const struct bj_script *script, const struct bj_result *
 	return line;
 }
 
+/* Why a script failed, for a person: the table has only the cause. What it said itself is with its
+ * status. */
+static void tell(const struct jobs *jobs, const struct bj_script *script,
+		 const struct bj_result *result, const struct bj_err *err)
+{
+	const bool failed = !result || err->code;
+	const bool told = !failed && !jobs->req->json && !jobs->req->quiet && result->error &&
+			  result->cause != BJ_CAUSE_EXITED;
+	AUTO_BUF struct bj_buf text = { 0 };
+
+	if (!failed && !told)
+		return;
+	if (!script->failure.code) /* those name it */
+		bj_buf_printf(&text, "%s: ", script->path);
+	bj_buf_puts(&text, failed ? err->msg : result->error);
+	if (told)
+		bj_buf_printf(&text, " (cause: %s)", bj_cause_name(result->cause));
+
+	AUTO_FREE char *line = text.data ? bj_visible_line(text.data) : NULL;
+
+	fprintf(stderr, "%sbelljar: %s\n", jobs->progress ? CLEAR : "",
+		line ? line : "out of memory");
+}
+
 static void record(struct jobs *jobs, size_t i, const struct bj_result *result,
 		   const struct bj_err *err)
 {
@@ -76,10 +104,7 @@ static void record(struct jobs *jobs, size_t i, const struct bj_result *result,
 	jobs->failed += o->status != 0;
 	if (line && (puts(line) == EOF || fflush(stdout) != 0))
 		jobs->broken = errno;
-	if (script->failure.code)
-		fprintf(stderr, "belljar: %s\n", err->msg);
-	else if (!result || err->code)
-		fprintf(stderr, "belljar: %s: %s\n", script->path, err->msg);
+	tell(jobs, script, result, err);
 	show_progress(jobs);
 	pthread_mutex_unlock(&jobs->lock);
 }
@@ -165,14 +190,17 @@ static void print_summary(const struct jobs *jobs, double seconds)
 	FILE *to = jobs->req->json ? stderr : stdout;
 
 	if (jobs->progress)
-		fprintf(stderr, "\r%40s\r", "");
+		fputs(CLEAR, stderr);
 	if (jobs->req->quiet)
 		return;
 	fprintf(to, "%-40s %-14s %6s %9s\n", "script", "cause", "exit", "seconds");
-	for (size_t i = 0; i < jobs->req->n_scripts; i++)
-		fprintf(to, "%-40s %-14s %6d %9.3f\n", jobs->req->scripts[i].path,
-			jobs->outcomes[i].cause, jobs->outcomes[i].status,
-			jobs->outcomes[i].seconds);
+	for (size_t i = 0; i < jobs->req->n_scripts; i++) {
+		const struct outcome *o = &jobs->outcomes[i];
+		AUTO_FREE char *path = bj_visible_line(jobs->req->scripts[i].path);
+
+		fprintf(to, "%-40s %-14s %6d %9.3f\n", path ? path : "?", o->cause, o->status,
+			o->seconds);
+	}
 	fprintf(to, "%zu run, %zu failed, %.3f s\n", jobs->done, jobs->failed, seconds);
 }
 

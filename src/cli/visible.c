@@ -79,3 +79,19 @@ void bj_visible_end(struct bj_visible *v, struct bj_buf *to)
 		bj_buf_puts(to, REPLACEMENT);
 	v->n_held = 0;
 }
+
+char *bj_visible_line(const char *text)
+{
+	struct bj_visible visible = { 0 };
+	struct bj_buf shown = { 0 };
+
+	bj_visible_add(&visible, &shown, text, strlen(text));
+	bj_visible_end(&visible, &shown);
+
+	char *line = bj_buf_take(&shown);
+
+	for (char *p = line; p && *p; p++)
+		if (*p == '\n' || *p == '\r' || *p == '\t')
+			*p = ' ';
+	return line;
+}

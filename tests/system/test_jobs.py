@@ -72,6 +72,36 @@ def test_summary(root, place):
     assert "\x1b[" not in text and "\r" not in text, "no colour, no progress off a terminal"
 
 
+def test_why_a_script_failed(root, place):
+    """A table of causes is no reason: each that did not come to its own end says why, once."""
+    texts = {"refused.py": "eval(input())\n", "slow.sh": "sleep 50\n", "own.sh": "exit 3\n", "good.sh": "true\n"}
+    for name, text in texts.items():
+        (place / name).write_text(text)
+    files = [place / name for name in texts] + [place / "missing.sh"]
+    done = root.run("--jobs", "2", "--timeout", "1", *files)
+    err = done.err.decode()
+    assert f"belljar: {place}/refused.py: eval() runs text as code" in err and "rule py-eval, line 1" in err
+    assert f"belljar: {place}/slow.sh: Code execution timed out after 1s (cause: timeout)\n" in err
+    assert err.count("missing.sh") == 1 and err.count("belljar: ") == 3, err
+    quiet = root.run("--quiet", "--jobs", "2", "--timeout", "1", *files)
+    assert quiet.err.count(b"\n") == 1 and b"missing.sh" in quiet.err, "what belljar could not even begin"
+    assert root.run("--json", "--jobs", "2", "--timeout", "1", *files).err.count(b"belljar: ") == 1
+
+
+def test_why_nothing_ran(root, place):
+    """A machine that cannot give a jar: not only a column that says infrastructure."""
+    done = root.run("--jobs", "2", *scripts(place, 2, "true\n"), env={"BELLJAR_NATIVE_CGROUP": "/no/such"})
+    assert done.status == 1 and done.err.count(b"`belljar doctor`") == 2, done
+
+
+def test_a_name_does_not_drive_the_terminal(root, place):
+    path = place / "a\x1b]0;owned\x07\n.sh"
+    path.write_text("eval \"$(cat)\"\nif\n")
+    done = root.run("--jobs", "2", path, scripts(place, 1, "true\n")[0])
+    assert b"\x1b" not in done.out + done.err and b"\x07" not in done.out + done.err, done
+    assert len(done.out.splitlines()) == 4, "one line a script"
+
+
 def test_more_jobs_than_files_and_the_reverse(root, place):
     files = scripts(place, 5, "true\n")
     assert root.run("--jobs", "1", *files).status == 0

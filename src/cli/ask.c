@@ -13,10 +13,15 @@
 
 static void add_findings(struct bj_buf *to, const struct bj_result *found)
 {
-	for (size_t i = 0; i < found->n_findings; i++)
-		bj_buf_printf(to, "  line %u: %s [%s, %s]\n", found->findings[i].line,
-			      found->findings[i].message, found->findings[i].rule,
-			      bj_severity_name(found->findings[i].severity));
+	for (size_t i = 0; i < found->n_findings; i++) {
+		const struct bj_finding *f = &found->findings[i];
+
+		bj_buf_puts(to, "  ");
+		if (f->line)
+			bj_buf_printf(to, "line %u: ", f->line);
+		bj_buf_printf(to, "%s [%s, %s]\n", f->message, f->rule,
+			      bj_severity_name(f->severity));
+	}
 	for (size_t i = 0; i < found->n_risk_reasons; i++)
 		bj_buf_printf(to, "  risk: %s\n", found->risk_reasons[i]);
 }

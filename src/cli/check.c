@@ -19,8 +19,8 @@ enum format { TEXT, JSON, SARIF };
 static const struct bj_option OPTIONS[] = {
 	{ .name = "language",
 	  .letter = 'l',
-	  .arg = "python|bash",
-	  .help = "the language; told by the name or the #! line otherwise" },
+	  .arg = "LANG",
+	  .help = "python or bash; else by first line or suffix" },
 	{ .name = "policy",
 	  .letter = 'p',
 	  .arg = "POLICY",

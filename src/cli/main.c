@@ -53,6 +53,22 @@ static int unknown_verb(const char *name)
 	return BJ_EXIT_FAILED;
 }
 
+/* A flag where the verb belongs. */
+static int unknown_flag(const char *flag)
+{
+	static const char *const flags[] = { "--help", "--version" };
+	const char *near = bj_nearest(flag, flags, BJ_ARRAY_SIZE(flags));
+
+	if (near)
+		fprintf(stderr, "belljar: unknown option %.40s; did you mean %s?\n", flag, near);
+	else
+		fprintf(stderr,
+			"belljar: unknown option %.40s; a verb comes first, and `belljar --help` "
+			"lists them\n",
+			flag);
+	return BJ_EXIT_FAILED;
+}
+
 static bool asks_for_help(int argc, char **argv)
 {
 	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
@@ -105,7 +121,7 @@ int main(int argc, char **argv)
 	const struct bj_verb *verb = find_verb(name);
 
 	if (!verb)
-		return unknown_verb(name);
+		return name[0] == '-' ? unknown_flag(name) : unknown_verb(name);
 	if (help || asks_for_help(argc - 1, argv + 1)) {
 		bj_options_help(verb);
 		return printed(0);

@@ -114,7 +114,8 @@ static int read_input(struct bj_run_request *req, const char *path, int fd, stru
 	for (size_t i = 0; r == 0 && i < req->n_inputs; i++)
 		if (strcmp(req->inputs[i].name, file.name) == 0)
 			r = bj_err_set(err, BJ_E_INVALID, 0,
-				       "--in %.100s: two inputs have this name", path);
+				       "--in %.100s: two inputs are called %.100s", path,
+				       file.name);
 	if (r == 0 && strcmp(file.name, "out") == 0)
 		r = bj_err_set(err, BJ_E_INVALID, 0, "--in %.100s: out is taken", path);
 	if (r < 0) {

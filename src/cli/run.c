@@ -74,7 +74,10 @@ static const struct bj_option OPTIONS[] = {
 	  .arg = "FILE",
 	  .help = "a read-only input in the working directory" },
 	{ .name = "out", .letter = 'o', .arg = "DIR", .help = "where files from out/ go" },
-	{ .name = "jobs", .letter = 'j', .arg = "N", .help = "run several scripts, N at once" },
+	{ .name = "jobs",
+	  .letter = 'j',
+	  .arg = "N",
+	  .help = "run several scripts, N at once; a table tells how they ended" },
 	{ .name = "json", .help = "print the result object and nothing else" },
 	{ .name = "quiet", .letter = 'q', .help = "print only what the script prints" },
 	{ .name = "no-service", .help = "run here, even where a service could do it" },
@@ -118,7 +121,11 @@ static int add_env(struct bj_run_line *line, const char *value, struct bj_err *e
 	while (isalnum((unsigned char)*p) || *p == '_')
 		p++;
 	if (p == value || *p != '=' || isdigit((unsigned char)value[0]))
-		return bj_err_set(err, BJ_E_INVALID, 0, "--env %.60s: say NAME=VALUE", value);
+		return bj_err_set(
+			err, BJ_E_INVALID, 0,
+			"--env %.60s: say NAME=VALUE, where NAME is letters, digits and _, "
+			"and begins with no digit",
+			value);
 	line->env[line->n_env++] = value;
 	return 0;
 }
@@ -164,6 +171,21 @@ static int take_option(struct bj_run_line *line, const struct bj_parse *p, struc
 	return 0;
 }
 
+/* Standard input is read to its end by whoever comes first. */
+static int check_streams(const struct bj_run_line *line, struct bj_err *err)
+{
+	size_t n = line->stdin_path && strcmp(line->stdin_path, "-") == 0;
+
+	for (size_t i = 0; i < line->n_files; i++)
+		n += strcmp(line->files[i], "-") == 0;
+	if (n > 1)
+		return bj_err_set(err, BJ_E_INVALID, 0,
+				  "- names standard input %zu times, which can be read once; name "
+				  "a file",
+				  n);
+	return 0;
+}
+
 static int parse(int argc, char **argv, struct bj_run_line *line, struct bj_err *err)
 {
 	struct bj_parse p = { .argc = argc, .argv = argv, .next = 1 };
@@ -182,7 +204,7 @@ static int parse(int argc, char **argv, struct bj_run_line *line, struct bj_err 
 				  "no script given: belljar run FILE, or - for standard input");
 	if (r == 0 && line->language)
 		r = bj_script_language(line->language, err);
-	return r < 0 ? r : 0;
+	return r < 0 ? r : check_streams(line, err);
 }
 
 static int count_jobs(const struct bj_run_line *line, unsigned int *ret, struct bj_err *err)
@@ -306,11 +328,17 @@ static void on_event(void *ctx, const struct bj_event *event)
 
 static void add_findings(struct bj_buf *to, const struct bj_result *r)
 {
-	for (size_t i = 0; i < r->n_findings; i++)
-		if (r->findings[i].blocks)
-			bj_buf_printf(to, "  line %u: %s [%s, %s]\n", r->findings[i].line,
-				      r->findings[i].message, r->findings[i].rule,
-				      bj_severity_name(r->findings[i].severity));
+	for (size_t i = 0; i < r->n_findings; i++) {
+		const struct bj_finding *f = &r->findings[i];
+
+		if (!f->blocks)
+			continue;
+		bj_buf_puts(to, "  ");
+		if (f->line)
+			bj_buf_printf(to, "line %u: ", f->line);
+		bj_buf_printf(to, "%s [%s, %s]\n", f->message, f->rule,
+			      bj_severity_name(f->severity));
+	}
 }
 
 /* What happened, for a person, when it is not plain from the script's own output. */

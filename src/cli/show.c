@@ -93,9 +93,12 @@ static void add_script(struct bj_buf *to, const json_t *run, const json_t *findi
 		for (size_t i = 0; i < json_array_size(findings); i++) {
 			const json_t *f = json_array_get(findings, i);
 
-			bj_buf_printf(to, "line %lld: %s [%s]\n",
-				      (long long)json_integer_value(json_object_get(f, "line")),
-				      bj_records_text(f, "message"), bj_records_text(f, "rule"));
+			const json_int_t line = json_integer_value(json_object_get(f, "line"));
+
+			if (line)
+				bj_buf_printf(to, "line %lld: ", (long long)line);
+			bj_buf_printf(to, "%s [%s]\n", bj_records_text(f, "message"),
+				      bj_records_text(f, "rule"));
 		}
 		return;
 	}

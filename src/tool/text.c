@@ -163,7 +163,8 @@ static void add_hint(const struct bj_result *r, struct bj_buf *to)
 
 static void add_finding(const struct bj_finding *f, struct bj_buf *to)
 {
-	bj_buf_printf(to, "line %u: ", f->line);
+	if (f->line)
+		bj_buf_printf(to, "line %u: ", f->line);
 	bj_tool_add_cut(to, f->message, strlen(f->message), strlen(f->message), FINDING_ROOM);
 	bj_buf_printf(to, " [%s, %s%s]\n", f->rule, bj_severity_name(f->severity),
 		      f->blocks ? ", blocks" : "");

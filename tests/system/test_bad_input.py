@@ -106,6 +106,25 @@ def test_unknown_flag_suggests_the_nearest(root, hello):
     assert "--timeout" in refuse(root, "--timeot", "3", hello)
 
 
+@pytest.mark.parametrize("flag, words", [
+    ("--versoin", "unknown option --versoin; did you mean --version?"),
+    ("--hlep", "unknown option --hlep; did you mean --help?"),
+    ("--quiet", "unknown option --quiet; a verb comes first, and `belljar --help` lists them"),
+    ("-V", "unknown option -V; a verb comes first, and `belljar --help` lists them"),
+])
+def test_a_flag_is_no_verb(flag, words, root):
+    """CFG: what stands where the verb belongs is called what it is."""
+    done = run.Started([run.BINARY, flag], root.env()).finish(20)
+    assert (done.status, done.out) == (125, b"")
+    assert one_sentence(done.err) == f"belljar: {words}\n"
+
+
+def test_standard_input_is_one_thing(root):
+    """It cannot be the script and what the script reads."""
+    for flags in (("--stdin", "-", "-"), ("-", "-")):
+        assert "standard input" in refuse(root, "--language", "bash", *flags)
+
+
 def test_flag_without_value(root):
     refuse(root, "--timeout")
 
@@ -193,6 +212,8 @@ def test_script_that_is_too_long(root, place):
     path.write_text("x = 1\n" * 5000)
     done = root.run("--json", path)
     assert done.status == 126 and "10000" in done.record["validation_error"].replace(",", "")
+    plain = root.run(path)
+    assert b"[length-chars, high]" in plain.err and b"line 0" not in plain.err, plain
 
 
 def test_disk_full(root, place):

@@ -86,7 +86,7 @@ def test_environment(root, place):
     assert len(inside) < 20
 
 
-@pytest.mark.parametrize("bad", ["NOVALUE", "=x", "", "A B=1", "LD_PRELOAD=/x.so"])
+@pytest.mark.parametrize("bad", ["NOVALUE", "=x", "", "A B=1", "1A=3", "A-B=3", "LD_PRELOAD=/x.so"])
 def test_bad_environment(bad, root, place):
     script = write(place / "s.sh", 'echo "${LD_PRELOAD:-ran}"\n')
     done = root.run("--env", bad, script)
@@ -94,6 +94,7 @@ def test_bad_environment(bad, root, place):
         assert done.status in (0, 125)  # the loader's variables change nothing outside
     else:
         assert done.status == 125 and done.out == b"" and done.err.count(b"\n") == 1
+        assert b"letters, digits and _" in done.err
 
 
 def test_identity_and_place(root, place):
@@ -103,6 +104,30 @@ def test_identity_and_place(root, place):
     assert out[0] == "65534" and out[1] != "0" and out[2] == "/work"
     assert "out" in out
     assert os.uname().nodename not in out
+
+
+PROC = """
+n() { ls /proc | grep -c "$1"; }
+[ -e /proc/meminfo ] && echo meminfo
+echo processes $(n '^[0-9]*$')
+for f in kcore sysrq-trigger kmsg keys timer_list; do
+	[ ! -e /proc/$f ] || [ -z "$(head -c 1 /proc/$f 2>/dev/null)" ] || echo read $f
+done
+for f in sysrq-trigger sys/kernel/core_pattern irq/default_smp_affinity; do
+	[ -e /proc/$f ] && (echo x >/proc/$f) 2>/dev/null && [ ! -c /proc/$f ] && echo wrote $f
+done
+exit 0
+"""
+
+
+@pytest.mark.parametrize("mode_name", ["root", "rootless"])
+@pytest.mark.parametrize("proc, shown", [("pid", ["processes"]), ("compat", ["meminfo", "processes"]),
+                                         ("none", ["processes 0"])])
+def test_what_proc_shows(proc, shown, mode_name, mode_of, place):
+    """native.proc: a run's own processes, the usual files too but none that acts on the machine, or nothing."""
+    done = mode_of(mode_name).run("--policy", "off", write(place / "s.sh", PROC), env={"BELLJAR_NATIVE_PROC": proc})
+    lines = done.out.decode().splitlines()
+    assert done.status == 0 and [l if l == "processes 0" else l.split()[0] for l in lines] == shown, done
 
 
 def test_inputs(root, place):
@@ -130,7 +155,7 @@ def test_inputs_with_the_same_name(root, place):
     (place / "b").mkdir()
     one, two = write(place / "a/x", "1"), write(place / "b/x", "2")
     done = root.run("--in", one, "--in", two, write(place / "s.sh", "cat x\n"))
-    assert done.status == 125 and b"x" in done.err and done.out == b""
+    assert done.status == 125 and b"two inputs are called x" in done.err and done.out == b""
 
 
 def test_artifacts(root, place):

@@ -8,6 +8,7 @@
 #include "config/value.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 #include <strings.h>
 
@@ -63,14 +64,15 @@ static int set_defaults(struct bj_loaded *loaded, struct bj_err *err)
 }
 
 /* A variable of an older system, in the form the table wants. NULL: it cannot be put so. */
-static const char *translate(enum bj_env_form form, const char *value, char text[BJ_SIZE_TEXT])
+static const char *translate(const struct bj_setting *setting, enum bj_env_form form,
+			     const char *value, char text[BJ_SIZE_TEXT])
 {
 	uint64_t kib;
 
 	if (form == BJ_ENV_PLAIN)
 		return value;
 	if (form == BJ_ENV_KIB) {
-		if (bj_u64_parse(value, &kib) < 0 || kib > UINT32_MAX)
+		if (bj_u64_parse(value, &kib) < 0 || kib < 1 || kib > setting->max >> 10)
 			return NULL;
 		snprintf(text, BJ_SIZE_TEXT, "%uKiB", (unsigned int)kib);
 		return text;
@@ -85,9 +87,6 @@ static const char *translate(enum bj_env_form form, const char *value, char text
 static int set_from_env(struct bj_loaded *loaded, const struct bj_setting *setting, char *name,
 			enum bj_env_form form, struct bj_err *err)
 {
-	static const char *const forms[] = { [BJ_ENV_PLAIN] = "",
-					     [BJ_ENV_KIB] = "a whole number of KiB, at least 1",
-					     [BJ_ENV_BLOCK] = "true or false" };
 	const struct bj_origin origin = { .kind = BJ_FROM_ENV, .name = name };
 	const char *value = getenv(name);
 	char text[BJ_SIZE_TEXT], shown[BJ_SHOWN];
@@ -95,12 +94,18 @@ static int set_from_env(struct bj_loaded *loaded, const struct bj_setting *setti
 	if (!value || value[0] == '\0')
 		return 0;
 
-	const char *translated = translate(form, value, text);
+	const char *translated = translate(setting, form, value, text);
 
+	if (!translated && form == BJ_ENV_KIB)
+		return bj_err_set(err, BJ_E_INVALID, 0,
+				  "%s: %s: \"%s\" is not allowed; allowed: a whole number of KiB, "
+				  "from 1 to %" PRIu64,
+				  name, setting->key, bj_value_shown(value, shown),
+				  setting->max >> 10);
 	if (!translated)
 		return bj_err_set(err, BJ_E_INVALID, 0,
-				  "%s: %s: \"%s\" is not allowed; allowed: %s", name, setting->key,
-				  bj_value_shown(value, shown), forms[form]);
+				  "%s: %s: \"%s\" is not allowed; allowed: true or false", name,
+				  setting->key, bj_value_shown(value, shown));
 	return bj_load_set(loaded, setting, translated, value, &origin, err);
 }
 
@@ -149,13 +154,27 @@ static int set_overrides(struct bj_loaded *loaded, const struct bj_override *ove
 	return 0;
 }
 
-static int refuse_pair(const struct bj_loaded *loaded, const char *key, const char *what,
+/* One of two settings, and what is wrong with it beside the other. */
+struct side {
+	const char *key, *what;
+};
+
+static const struct bj_origin *origin_of(const struct bj_loaded *loaded, const char *key)
+{
+	return &loaded->origins[bj_table_find(key) - bj_table];
+}
+
+/* Refuse two values: the one that somebody set is named, the first where both were. */
+static int refuse_pair(const struct bj_loaded *loaded, struct side first, struct side second,
 		       struct bj_err *err)
 {
+	const bool is_first = origin_of(loaded, first.key)->kind != BJ_FROM_DEFAULT ||
+			      origin_of(loaded, second.key)->kind == BJ_FROM_DEFAULT;
+	const struct side *side = is_first ? &first : &second;
 	char place[BJ_ORIGIN_TEXT];
 
-	bj_origin_format(loaded, &loaded->origins[bj_table_find(key) - bj_table], place);
-	return bj_err_set(err, BJ_E_INVALID, 0, "%s: %s: %s", place, key, what);
+	bj_origin_format(loaded, origin_of(loaded, side->key), place);
+	return bj_err_set(err, BJ_E_INVALID, 0, "%s: %s: %s", place, side->key, side->what);
 }
 
 /* Values that are fine alone and wrong together. */
@@ -164,13 +183,21 @@ static int check_pairs(const struct bj_loaded *loaded, struct bj_err *err)
 	const struct bj_settings *s = &loaded->settings;
 
 	if (s->limits.max_output > s->limits.output_cap)
-		return refuse_pair(loaded, "limits.max_output",
-				   "more than limits.output_cap, after which a run is killed; "
-				   "lower it or raise limits.output_cap",
-				   err);
-	if ((uint64_t)s->uid_base + s->uid_count > UINT64_C(1) << 31)
-		return refuse_pair(loaded, "native.uid_base",
-				   "uid_base + uid_count must stay below 2147483649", err);
+		return refuse_pair(
+			loaded,
+			(struct side){ "limits.max_output",
+				       "more than limits.output_cap, after which a run is killed; "
+				       "lower it or raise limits.output_cap" },
+			(struct side){ "limits.output_cap",
+				       "less than limits.max_output, and a run is killed after it; "
+				       "raise it or lower limits.max_output" },
+			err);
+	if ((uint64_t)s->uid_base + s->uid_count > UINT64_C(1) << 31) {
+		static const char both[] = "uid_base + uid_count must stay below 2147483649";
+
+		return refuse_pair(loaded, (struct side){ "native.uid_base", both },
+				   (struct side){ "native.uid_count", both }, err);
+	}
 	return 0;
 }
 

@@ -472,7 +472,7 @@ char *bj_table_allowed(const struct bj_setting *setting)
 		[BJ_T_BOOL] = "true or false",
 		[BJ_T_NAME] = "a name of letters, digits and ._-/:@",
 		[BJ_T_FILE] = "a path",
-		[BJ_T_PATH] = "an absolute path without ..",
+		[BJ_T_PATH] = "an absolute path with no part \"..\"",
 		[BJ_T_MODULES] = "a list of Python module names",
 		[BJ_T_NAMES] = "a list of names of letters, digits and ._-/:@, in number",
 		[BJ_T_SECRET] = "16 to 255 printable characters without blanks",

@@ -63,6 +63,13 @@ def test_explanation_loads(tmp_path):
 @pytest.mark.parametrize("env, words", [
     ({"SANDBOX_TYPE": "e2b"}, ["SANDBOX_TYPE", "backend", "later version"]),
     ({"SANDBOX_TIMEOUT_SEC": "nan"}, ["SANDBOX_TIMEOUT_SEC", "limits.timeout", "allowed:"]),
+    ({"SANDBOX_MAX_OUTPUT_KB": "2KB"}, ["SANDBOX_MAX_OUTPUT_KB", "allowed: a whole number of KiB, from 1 to 1048576"]),
+    ({"SANDBOX_MAX_OUTPUT_KB": "0"}, ["SANDBOX_MAX_OUTPUT_KB", "allowed: a whole number of KiB, from 1 to 1048576"]),
+    ({"SANDBOX_MAX_OUTPUT_KB": "1048577"}, ["SANDBOX_MAX_OUTPUT_KB", "allowed: a whole number of KiB, from 1 to 1048576"]),
+    ({"BELLJAR_LIMITS_OUTPUT_CAP": "4k"}, ["BELLJAR_LIMITS_OUTPUT_CAP: limits.output_cap: less than limits.max_output"]),
+    ({"BELLJAR_LIMITS_MAX_OUTPUT": "1G"}, ["BELLJAR_LIMITS_MAX_OUTPUT: limits.max_output: more than limits.output_cap"]),
+    ({"BELLJAR_NATIVE_UID_BASE": "2147000000"}, ["BELLJAR_NATIVE_UID_BASE: native.uid_base: "]),
+    ({"BELLJAR_NATIVE_PYTHON": "/usr/../x"}, ["an absolute path with no part \"..\""]),
     ({"DOCKER_MEMORY_LIMIT": "3"}, ["DOCKER_MEMORY_LIMIT", "limits.memory", "from 16MiB"]),
     ({"BELLJAR_PROFILE": "none"}, ["BELLJAR_PROFILE", "default, analysis"]),
     ({"BELLJAR_CONFIG": "/nowhere/b.yaml"}, ["/nowhere/b.yaml", "BELLJAR_CONFIG"]),

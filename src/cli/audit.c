@@ -373,6 +373,7 @@ static int verb_audit(int argc, char **argv)
 const struct bj_verb bj_verb_audit = {
 	.name = "audit",
 	.args = "verify|show|export|head [OPTIONS]",
+	.words = "verify show export head",
 	.summary = "check, show and export the audit log",
 	.example = "  belljar audit verify\n"
 		   "  belljar audit show --kind run --since 2026-01-31\n"

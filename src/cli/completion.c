@@ -55,6 +55,9 @@ static void bash_verb(struct bj_buf *buf, const struct bj_verb *verb)
 		add_words(buf, choices);
 		bj_buf_puts(buf, "' ;;\n");
 	}
+	if (verb->words)
+		bj_buf_printf(buf, "\t%s:%s:[!-]*|%s:%s:) words='%s' ;;\n", verb->name, verb->name,
+			      verb->name, verb->name, verb->words);
 	bj_buf_printf(buf, "\t%s:*:-*) words='", verb->name);
 	for (const struct bj_option *o = verb->options; o->name; o++)
 		bj_buf_printf(buf, "--%s ", o->name);
@@ -115,6 +118,8 @@ static void zsh(struct bj_buf *buf)
 	for (size_t i = 0; bj_verbs[i]; i++) {
 		bj_buf_printf(buf, "\t%s) _arguments '*:file:_files' '--help[show help]'",
 			      bj_verbs[i]->name);
+		if (bj_verbs[i]->words)
+			bj_buf_printf(buf, " '1:what:(%s)'", bj_verbs[i]->words);
 		for (const struct bj_option *o = bj_verbs[i]->options; o->name; o++)
 			zsh_option(buf, o);
 		bj_buf_puts(buf, " ;;\n");
@@ -151,6 +156,11 @@ static void fish(struct bj_buf *buf)
 			      bj_verbs[i]->name);
 		add_quoted(buf, bj_verbs[i]->summary, "\\");
 		bj_buf_puts(buf, "'\n");
+		if (bj_verbs[i]->words)
+			bj_buf_printf(buf,
+				      "complete -c belljar -f -n '__fish_seen_subcommand_from %s; "
+				      "and test (count (commandline -opc)) -eq 2' -a '%s'\n",
+				      bj_verbs[i]->name, bj_verbs[i]->words);
 		for (const struct bj_option *o = bj_verbs[i]->options; o->name; o++)
 			fish_option(buf, bj_verbs[i], o);
 	}
@@ -202,6 +212,7 @@ static int run(int argc, char **argv)
 const struct bj_verb bj_verb_completion = {
 	.name = "completion",
 	.args = "bash|zsh|fish",
+	.words = "bash zsh fish",
 	.summary = "print the completion script of a shell",
 	.example = "  source <(belljar completion bash)",
 	.options = OPTIONS,

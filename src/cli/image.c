@@ -240,6 +240,7 @@ static int verb_image(int argc, char **argv)
 const struct bj_verb bj_verb_image = {
 	.name = "image",
 	.args = "ls|import FILE|build|rm NAME",
+	.words = "ls import build rm",
 	.summary = "keep images for the native jar, and stand-ins for the backend docker",
 	.example = "  docker save python:3.11-slim | belljar image import -\n"
 		   "  belljar image build --name data --with numpy,pandas\n"

@@ -234,6 +234,7 @@ static int verb_key(int argc, char **argv)
 const struct bj_verb bj_verb_key = {
 	.name = "key",
 	.args = "add|ls|revoke [PREFIX] [OPTIONS]",
+	.words = "add ls revoke",
 	.summary = "make, list and revoke API keys of the service",
 	.example = "  belljar key add --tenant acme --role run,read --name ci --expires 720h\n"
 		   "  belljar key ls\n"

@@ -18,9 +18,10 @@ struct bj_option {
 /* A verb of the command line. */
 struct bj_verb {
 	const char *name;
-	const char *args;                /* after the name in the usage line */
-	const char *summary;             /* one line for `belljar --help` */
-	const char *example;             /* shown by --help */
+	const char *args;    /* after the name in the usage line */
+	const char *words;   /* what comes first, for completion; NULL: no fixed words */
+	const char *summary; /* one line for `belljar --help` */
+	const char *example; /* shown by --help */
 	const struct bj_option *options; /* ends with a NULL name */
 	int (*run)(int argc, char **argv);
 	bool brief; /* somebody waits for its end (leave.h) */

@@ -222,6 +222,7 @@ static int verb_tenant(int argc, char **argv)
 const struct bj_verb bj_verb_tenant = {
 	.name = "tenant",
 	.args = "add|ls|set|rm [NAME] [QUOTA=N...] [OPTIONS]",
+	.words = "add ls set rm",
 	.summary = "make, list, change and remove tenants and their quotas",
 	.example = "  belljar tenant add acme concurrency=4 runs_per_minute=60 cpu_seconds=3600\n"
 		   "  belljar tenant set acme cpu_seconds=7200\n"

@@ -165,6 +165,7 @@ static int run(int argc, char **argv)
 const struct bj_verb bj_verb_tool = {
 	.name = "tool",
 	.args = "call [OPTIONS] NAME JSON|-",
+	.words = "call",
 	.summary = "call a tool as an agent would, and print what the agent would read",
 	.example = "  belljar tool call run_python_code '{\"code\": \"print(6 * 7)\"}'\n"
 		   "  belljar tool call execute_script - < arguments.json",

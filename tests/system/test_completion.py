@@ -34,6 +34,10 @@ _belljar; printf '%s\\n' "${{COMPREPLY[@]}}"
     (["belljar", "config", "--ex"], ["--explain"]),
     (["belljar", "config", "--explain", "--js"], ["--json"]),
     (["belljar", "config", "x"], []),
+    (["belljar", "image", ""], ["ls", "import", "build", "rm"]),
+    (["belljar", "audit", "v"], ["verify"]),
+    (["belljar", "audit", "verify", "v"], []),
+    (["belljar", "completion", "z"], ["zsh"]),
 ])
 def test_bash(words, offered, tmp_path):
     assert in_bash(words, tmp_path) == offered
@@ -53,6 +57,10 @@ def test_zsh_reads_it(tmp_path):
     assert (done.stdout.strip(), done.stderr) == ("_belljar", "")
 
 
+def test_zsh_offers_what_a_verb_does():
+    assert "'1:what:(verify show export head)'" in script("zsh")
+
+
 def test_fish_completes(tmp_path):
     file = tmp_path / "belljar.fish"
     file.write_text(script("fish"))
@@ -61,6 +69,9 @@ def test_fish_completes(tmp_path):
                            f"source {file}; complete -C 'belljar config --exp'"],
                           text=True, capture_output=True, env=env, timeout=20)
     assert done.stdout.startswith("--explain\t")
+    done = subprocess.run(["fish", "--no-config", "-c", f"source {file}; complete -C 'belljar tenant '"],
+                          text=True, capture_output=True, env=env, timeout=20)
+    assert {"add", "ls", "set", "rm"} <= set(done.stdout.split())
 
 
 @pytest.mark.parametrize("args", [[], ["tcsh"], ["bash", "zsh"], ["--bash"]])

@@ -91,7 +91,9 @@ static int make_parent(const char *path, struct bj_err *err)
 		return 0;
 	*slash = '\0';
 	if (mkdir(dir, 0755) < 0 && errno != EEXIST)
-		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot make the directory %.150s", dir);
+		return bj_err_set(err, BJ_E_SYSTEM, errno,
+				  "cannot make the directory %.120s (name a place with --socket)",
+				  dir);
 	return 0;
 }
 
@@ -106,7 +108,8 @@ static int lock_path(struct bj_listen *l, struct bj_err *err)
 	}
 	l->lock = open(name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (l->lock < 0)
-		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot open %.150s", name);
+		return bj_err_set(err, BJ_E_SYSTEM, errno,
+				  "cannot open %.120s (name a place with --socket)", name);
 	if (flock(l->lock, LOCK_EX | LOCK_NB) < 0)
 		return bj_err_set(err, BJ_E_DENIED, 0,
 				  "another service has %.120s; stop it or name another --socket",
@@ -199,11 +202,15 @@ static int bind_unix(struct bj_listen *l, struct bj_err *err)
 
 static int open_unix(struct bj_listen *l, const char *set, struct bj_err *err)
 {
+	struct sockaddr_un address;
+
 	if (!bj_listen_path(set, l->path))
 		return bj_err_set(err, BJ_E_LIMIT, 0, "the path of the socket is too long");
 
-	int r = make_parent(l->path, err);
+	int r = address_of(l->path, &address, err);
 
+	if (r == 0)
+		r = make_parent(l->path, err);
 	if (r == 0)
 		r = lock_path(l, err);
 	if (r == 0)

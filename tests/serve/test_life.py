@@ -75,6 +75,16 @@ def test_what_is_no_socket_is_left_alone(serve, tmp_path):
     assert path.read_text() == "precious"
 
 
+def test_a_place_that_cannot_be_had(tmp_path):
+    """Another place is what helps, and nothing is left at this one."""
+    long = tmp_path / ("x" * 108)
+    for path in (long, tmp_path / "no/such/place", pathlib.Path("/proc/s")):
+        done = subprocess.run([BELLJAR, "serve", "--socket", path], capture_output=True, text=True, env=ENV, timeout=20)
+        assert done.returncode == 125 and done.stderr.count("\n") == 1, done
+        assert ("longer than 107 bytes" if path == long else "--socket") in done.stderr, done
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_socket_somebody_listens_on_is_left_alone(tmp_path):
     path = str(tmp_path / "other.sock")
     with socket.socket(socket.AF_UNIX) as other:

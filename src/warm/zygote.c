@@ -1,4 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+
+/* Theory of operation.
+ *
+ * A zygote is an image's own Python, started once and forked for every script, so that no run waits
+ * for an interpreter to start. It is made of three parts: this file starts it and asks it for
+ * processes, on the launcher's side; runtime/zygote.py is what it runs, which imports the modules
+ * and rehearses what an interpreter does only once; slot.c is the library that this Python loads,
+ * which forks where Python could not.
+ *
+ * It has the launcher's rights and runs no foreign code. It leaves the launcher's mounts for a copy
+ * of the template, so it imports what a script would find, and it keeps two descriptors: the socket
+ * that requests come from, and its own directory in /proc until the first fork.
+ *
+ * A request names a jar by its init and its cgroups. A helper joins both, forks once more, tells
+ * the pid of that process and ends, which makes the process a child of the launcher: its exit
+ * status comes from the kernel to the launcher, not through the zygote. The process seals itself
+ * where it is, warms up if there is time, reports what holds on a socket of its own, and waits for
+ * one script; then it is a slot, and what becomes of the zygote does not matter to it any more.
+ *
+ * The launcher waits for no zygote, and believes none: requests are short and their answers carry a
+ * number that was asked for. Its slots share one address layout, one stack canary and one hash
+ * secret, so launch/zygotes.c replaces a zygote after some thousand runs, as one that died or is
+ * sick. */
+
 #include "warm/zygote.h"
 
 #include "base/cleanup.h"

@@ -391,9 +391,13 @@ const char *bj_table_suggest(const char *key)
 	keys[bj_table_size] = "profiles";
 
 	const char *near = bj_nearest(key, keys, bj_table_size + 1);
+	const char *word = near ? last_word(near) : NULL;
 
-	if (near)
+	/* A section that is right makes no word of it nearly right. */
+	if (word && bj_nearest(last, &word, 1))
 		return near;
+	if (last != key)
+		return NULL;
 	near = bj_nearest(last, words, bj_table_size);
 	for (size_t i = 0; near && i < bj_table_size; i++)
 		if (words[i] == near)

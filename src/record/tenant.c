@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "record/tenant.h"
 
+#include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/err.h"
@@ -71,6 +72,20 @@ static uint64_t *field(struct bj_quota *quota, size_t i)
 	return (uint64_t *)(void *)((char *)quota + QUOTAS[i].offset);
 }
 
+static int refuse_name(const char *name, const char *const *names, size_t n, struct bj_err *err)
+{
+	const char *near = bj_nearest(name, names, n);
+	AUTO_BUF struct bj_buf all = { 0 };
+
+	if (near)
+		return bj_err_set(err, BJ_E_INVALID, 0, "there is no quota %.40s; did you mean %s?",
+				  name, near);
+	for (size_t i = 0; i < n; i++)
+		bj_buf_printf(&all, "%s%s", i ? ", " : "", names[i]);
+	return bj_err_set(err, BJ_E_INVALID, 0, "there is no quota %.40s; there are: %s", name,
+			  all.failed ? "?" : all.data);
+}
+
 int bj_quota_set(struct bj_quota *quota, const char *name, const char *value, struct bj_err *err)
 {
 	const char *names[BJ_ARRAY_SIZE(QUOTAS)];
@@ -88,10 +103,7 @@ int bj_quota_set(struct bj_quota *quota, const char *name, const char *value, st
 		return 0;
 	}
 
-	const char *near = bj_nearest(name, names, BJ_ARRAY_SIZE(names));
-
-	return bj_err_set(err, BJ_E_INVALID, 0, "there is no quota %.40s; did you mean %s?", name,
-			  near ? near : names[0]);
+	return refuse_name(name, names, BJ_ARRAY_SIZE(names), err);
 }
 
 /* local stands for runs without a tenant. */

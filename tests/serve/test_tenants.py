@@ -257,6 +257,14 @@ def test_verbs_say_what_is_wrong(office):
         office.cli(*args, code=125)
 
 
+def test_a_quota_that_is_none(office):
+    """TENANT: the one that was meant, or all of them."""
+    for word, said in (("runs_per_minut", "did you mean runs_per_minute?"), ("foo", "concurrency, ")):
+        done = subprocess.run([BELLJAR, "tenant", "add", "x", f"{word}=1", "-c", office.service.config],
+                              capture_output=True, text=True, env=office.service.env, timeout=20)
+        assert done.returncode == 125 and f"there is no quota {word}; " in done.stderr and said in done.stderr
+
+
 @pytest.mark.timeout(120)
 def test_fair_shares(office):
     """50 clients of 5 tenants, one of which sends most of them: shares within 20 %."""

@@ -108,6 +108,15 @@ def test_the_nearest_setting_is_named(tmp_path, key, near):
     assert "there is no such setting" in done.stderr and near in done.stderr
 
 
+@pytest.mark.parametrize("text", ["limits:\n  foo: 1\n", "profiles:\n  small:\n    foo: 1\n"])
+def test_a_word_that_is_like_none_is_like_none(tmp_path, text):
+    """CFG: the section that is right makes no wrong word nearly right."""
+    file = tmp_path / "b.yaml"
+    file.write_text(text)
+    err = config("--check", "--config", str(file)).stderr
+    assert "there is no such setting" in err and "did you mean" not in err and "--explain" in err
+
+
 def test_file_of_the_current_directory_is_not_read(tmp_path):
     """CFG: a file that an agent may have left must not loosen the jar."""
     (tmp_path / "belljar.yaml").write_text("limits: {pids: 5}\n")

@@ -3,10 +3,12 @@
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 
 import pytest
 import test_faults
+from harness import run
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
 BELLJAR = os.environ.get("BELLJAR", str(TOP / "build/src/belljar"))
@@ -94,3 +96,11 @@ def test_the_examples_end_as_they_should():
     done = subprocess.run([TOP / "examples/show", BELLJAR], capture_output=True, text=True,
                           timeout=60, check=False)
     assert done.returncode == 0, done.stdout
+
+
+def test_the_examples_without_cgroups(mode_of, place):
+    """The same for who accepted less, as doctor offers: the bomb is held, and no cause tells."""
+    mode = mode_of("basic")
+    shutil.copytree(TOP / "examples", place / "examples")
+    done = run.Started([place / "examples/show", mode.binary], mode.env(), enter=mode.user.become(False)).finish(60)
+    assert done.status == 0 and b"All nine ended" in done.out, done

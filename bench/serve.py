@@ -111,6 +111,11 @@ def percentile(values, share):
     return sorted(values)[min(len(values) - 1, int(len(values) * share))]
 
 
+def figure(value):
+    """Three digits that count, and no power of ten: 1000 is not 1e+03."""
+    return f"{value:.0f}" if abs(value) >= 999.5 else f"{value:.3g}"
+
+
 class Table:
     """Rows of what was measured, with what is asked of it."""
 
@@ -121,8 +126,8 @@ class Table:
     def add(self, what, value, unit="", at_most=None, at_least=None):
         met = (at_most is None or value <= at_most) and (at_least is None or value >= at_least)
         asked = f"at most {at_most}" if at_most is not None else f"at least {at_least}" if at_least is not None else ""
-        self.rows.append((what, f"{value:.3g} {unit}".strip(), asked, met))
-        print(f"bench: {what}: {value:.3g} {unit} {asked} {'' if met else 'MISSED'}", flush=True)
+        self.rows.append((what, f"{figure(value)} {unit}".strip(), asked, met))
+        print(f"bench: {what}: {figure(value)} {unit} {asked} {'' if met else 'MISSED'}", flush=True)
 
     def missed(self):
         return [row for row in self.rows if not row[3]]

@@ -70,7 +70,7 @@ struct bj_limits {
 	uint64_t memory;     /* bytes, tmpfs pages included, swap off */
 	uint32_t cpu_milli;  /* thousandths of one CPU, for the whole jar */
 	uint32_t pids;       /* processes and threads */
-	uint64_t timeout_ms; /* wall clock, from the start of the interpreter */
+	uint64_t timeout_ms; /* wall clock, from the start of the interpreter; 0: the settings' */
 	uint64_t tmp_size;   /* bytes of /tmp and of the working directory, each */
 	uint64_t max_output; /* bytes kept per stream in the result */
 	uint64_t output_cap; /* bytes per stream after which the run is killed */
@@ -265,7 +265,8 @@ void bj_spec_init(const struct belljar *bj, enum bj_language language, struct bj
 /* Check, ask where the approval rules say so, then run. A run that must wait for a person comes
  * back with state pending and no cause. A script that fails, is refused or is killed is a success
  * of bj_run(): read the cause. The caller frees *@ret_result. Negative only when belljar itself
- * failed before there was a result. */
+ * failed before there was a result, and -BJ_E_INVALID for a spec that nobody could run: a limit
+ * that its setting may not have, a descriptor that is not open. */
 int bj_run(struct belljar *bj, const struct bj_spec *spec, struct bj_result **ret_result,
 	   struct bj_err *err);
 void bj_result_free(struct bj_result *result); /* NULL is fine */

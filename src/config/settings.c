@@ -255,6 +255,41 @@ void bj_settings_free(struct bj_settings *settings)
 	free(loaded);
 }
 
+/* A setting that is a field of the limits, which stand together. */
+static bool is_limit(const struct bj_setting *s)
+{
+	const size_t begin = offsetof(struct bj_settings, limits);
+
+	return s->offset >= begin && s->offset < begin + sizeof(struct bj_limits);
+}
+
+int bj_settings_check_limits(const struct bj_limits *limits, struct bj_err *err)
+{
+	for (size_t i = 0; i < bj_table_size; i++) {
+		const struct bj_setting *s = &bj_table[i];
+
+		if (!is_limit(s))
+			continue;
+
+		const char *at =
+			(const char *)limits + s->offset - offsetof(struct bj_settings, limits);
+		const bool wide = s->type == BJ_T_SIZE || s->type == BJ_T_DURATION;
+		const uint64_t value = wide ? *(const uint64_t *)(const void *)at
+					    : *(const uint32_t *)(const void *)at;
+
+		if (value >= s->min && value <= s->max)
+			continue;
+
+		AUTO_FREE char *allowed = bj_table_allowed(s);
+		char text[BJ_SIZE_TEXT];
+
+		bj_table_number(s, value, text);
+		return bj_err_set(err, BJ_E_INVALID, 0, "%s: %s is not allowed; allowed: %s",
+				  s->key, text, allowed ? allowed : "?");
+	}
+	return 0;
+}
+
 uint64_t bj_settings_clamp_timeout(const struct bj_settings *settings, uint64_t asked_ms)
 {
 	const uint64_t ms = asked_ms ? asked_ms : settings->limits.timeout_ms;

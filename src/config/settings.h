@@ -146,6 +146,9 @@ int bj_settings_load(const char *path, const struct bj_override *overrides, size
 		     struct bj_settings **ret, struct bj_err *err);
 void bj_settings_free(struct bj_settings *settings); /* NULL is fine */
 
+/* Whether each of @limits is one that its setting may have; the message says what is allowed. */
+int bj_settings_check_limits(const struct bj_limits *limits, struct bj_err *err);
+
 /* The timeout a run gets that asks for @asked_ms (0: nothing asked): never over max_timeout. */
 uint64_t bj_settings_clamp_timeout(const struct bj_settings *settings, uint64_t asked_ms);
 

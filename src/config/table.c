@@ -444,7 +444,7 @@ bool bj_table_is_list(const struct bj_setting *setting)
 	       setting->type == BJ_T_RULES;
 }
 
-static void range_text(const struct bj_setting *setting, uint64_t v, char text[BJ_SIZE_TEXT])
+void bj_table_number(const struct bj_setting *setting, uint64_t v, char text[BJ_SIZE_TEXT])
 {
 	if (setting->type == BJ_T_SIZE)
 		bj_size_format(v, text);
@@ -494,8 +494,8 @@ char *bj_table_allowed(const struct bj_setting *setting)
 	if (setting->max > 0) {
 		char min[BJ_SIZE_TEXT], max[BJ_SIZE_TEXT];
 
-		range_text(setting, setting->min, min);
-		range_text(setting, setting->max, max);
+		bj_table_number(setting, setting->min, min);
+		bj_table_number(setting, setting->max, max);
 		bj_buf_printf(&buf, " from %s to %s", min, max);
 	}
 	return bj_buf_take(&buf);

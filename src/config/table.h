@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "base/size.h"
 #include "config/settings.h"
 
 /* The table of settings: what there is, what is allowed, what it means. Private to src/config. */
@@ -74,6 +75,9 @@ void bj_table_env_name(const struct bj_setting *setting, char name[BJ_ENV_NAME])
 
 /* What the value may be, in words: "a size from 16MiB to 1TiB". The caller frees it. */
 char *bj_table_allowed(const struct bj_setting *setting);
+
+/* A number as one would write it for @setting: 512MiB, 60s, 0.5. */
+void bj_table_number(const struct bj_setting *setting, uint64_t v, char text[BJ_SIZE_TEXT]);
 
 const char *bj_table_type_name(const struct bj_setting *setting);
 

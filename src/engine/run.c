@@ -22,6 +22,7 @@
 #include "engine/gate.h"
 #include "engine/ledger.h"
 #include "engine/pin.h"
+#include "engine/valid.h"
 #include "record/approval.h"
 #include "record/artifact.h"
 #include "record/held.h"
@@ -518,7 +519,7 @@ static int complete(const struct belljar *bj, struct bj_spec *spec, struct bj_er
 		return bj_err_set(err, BJ_E_INVALID, 0,
 				  "an id has at most 32 letters, digits, dashes and underscores");
 
-	spec->heavy = names_heavy_module(bj->settings, spec);
+	spec->heavy = spec->script && names_heavy_module(bj->settings, spec);
 
 	const int place = bj_pin_place(bj->settings, spec->image, err);
 
@@ -536,7 +537,7 @@ static int complete(const struct belljar *bj, struct bj_spec *spec, struct bj_er
 	if (clamped != spec->limits.timeout_ms && !spec->timeout_asked_ms)
 		spec->timeout_asked_ms = spec->limits.timeout_ms;
 	spec->limits.timeout_ms = clamped;
-	return 0;
+	return bj_valid_spec(spec, err);
 }
 
 int bj_run(struct belljar *bj, const struct bj_spec *asked, struct bj_result **ret_result,

@@ -271,20 +271,60 @@ static void ids_are_plain(void **state)
 	}
 }
 
-/* SCRP-04: a limit that the launcher does not take is a refusal, never a run without it. */
+static void refused(const struct bj_spec *spec, const char *why)
+{
+	struct bj_result *none = NULL;
+	struct bj_err err = { 0 };
+
+	assert_int_equal(bj_run(bj, spec, &none, &err), -BJ_E_INVALID);
+	assert_null(none);
+	assert_non_null(strstr(err.msg, why));
+}
+
+/* SCRP-04: a limit that no setting may have is a refusal that says what is allowed, never a run. */
 static void absurd_limits_do_not_run(void **state)
 {
-	struct bj_spec spec = spec_of(BJ_LANG_BASH, "echo ran");
+	const struct bj_spec good = spec_of(BJ_LANG_BASH, "echo ran");
+	struct bj_spec spec = good;
 
 	(void)state;
 	spec.limits.memory = 1;
+	refused(&spec, "limits.memory: 1 is not allowed; allowed: a size");
+	spec.limits.memory = UINT64_MAX;
+	refused(&spec, "limits.memory: 18446744073709551615 is not allowed");
+	spec = good;
+	spec.limits.pids = 1;
+	refused(&spec, "limits.pids: 1 is not allowed; allowed: a whole number from 4");
+	spec = good;
+	spec.limits.cpu_milli = 0;
+	refused(&spec, "limits.cpus: 0 is not allowed");
+	spec = good;
+	spec.limits.tmp_size = 0;
+	refused(&spec, "limits.tmp_size: 0 is not allowed");
+	spec = good;
+	spec.limits.output_cap = 0;
+	refused(&spec, "limits.output_cap: 0 is not allowed");
+}
 
-	AUTO_RESULT struct bj_result *r = run(&spec);
+/* What a program hands over is there, or it hears so: a run without its input is another run. */
+static void what_is_missing_is_named(void **state)
+{
+	const struct bj_spec good = spec_of(BJ_LANG_BASH, "cat");
+	struct bj_spec spec = good;
 
-	assert_int_equal(r->cause, BJ_CAUSE_INFRASTRUCTURE);
-	assert_non_null(strstr(r->error, "memory"));
-	assert_int_equal(r->out.size, 0);
-	assert_false(r->success);
+	(void)state;
+	spec.script = NULL;
+	spec.script_size = 0;
+	refused(&spec, "no script");
+	spec = good;
+	spec.stdin_fd = 999;
+	refused(&spec, "stdin_fd 999 is not open");
+	spec = good;
+	spec.out_dir_fd = 999;
+	refused(&spec, "out_dir_fd 999 is not open");
+	spec = good;
+	spec.cancel_fd = 999;
+	refused(&spec, "cancel_fd 999 is not open");
 }
 
 static void files_come_out(void **state)
@@ -337,6 +377,7 @@ int main(void)
 		cmocka_unit_test(a_run_can_be_cancelled),
 		cmocka_unit_test(ids_are_plain),
 		cmocka_unit_test(absurd_limits_do_not_run),
+		cmocka_unit_test(what_is_missing_is_named),
 		cmocka_unit_test(files_come_out),
 	};
 

@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "seccomp/profile.h"
 
+#include <fcntl.h>
 #include <linux/sched.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -133,6 +134,14 @@ static const struct call NEVER[] = {
 	{ "prctl core scheduling", SYS_prctl, EINVAL, { 62, 0, 0, 0, 0x1000 } },
 	{ "madvise mergeable", SYS_madvise, EINVAL, { 0, 0, 12 } },
 	{ "madvise mergeable, high bits", SYS_madvise, EINVAL, { 0, 0, 0x10000000c } },
+	{ "prctl memory merge", SYS_prctl, EINVAL, { 67, 1 } },
+	{ "prctl memory merge, high bits", SYS_prctl, EINVAL, { 0x100000043, 1 } },
+	{ "inotify_init1", SYS_inotify_init1, ENOSYS, { 0 } },
+	{ "inotify_add_watch", SYS_inotify_add_watch, ENOSYS, { 0 } },
+	{ "F_NOTIFY", SYS_fcntl, EINVAL, { 0, 1026, 1 } },
+	{ "F_NOTIFY high bits", SYS_fcntl, EINVAL, { 0, 0x100000402, 1 } },
+	{ "F_SETLEASE", SYS_fcntl, EINVAL, { 0, 1024, F_RDLCK } },
+	{ "F_SETLEASE high bits", SYS_fcntl, EINVAL, { 0, 0x100000400, F_RDLCK } },
 	{ "mmap huge pages", SYS_mmap, EPERM, { 0, 2 << 20, 3, 0x40022, ~0ul, 0 } },
 	{ "shmget huge pages", SYS_shmget, EPERM, { 0, 2 << 20, 0x1000006c0 | 04000 } },
 	{ "memfd_create huge pages", SYS_memfd_create, EPERM, { (unsigned long)"m", 8 | 4 } },

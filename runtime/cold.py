@@ -1,8 +1,8 @@
 
 
-def end(code):
+def end(code, leave=posix._exit):
     """The mark, which the kernel ignores, tells the launcher (src/jar/farewell.c)."""
-    posix._exit(0x62656C00 | code)
+    leave(0x62656C00 | code)  # a script may have put something else in its place
 
 
 prepare()

@@ -52,12 +52,24 @@ static int open_file(struct bj_harvest *h, struct bj_err *err)
 	return 0;
 }
 
+/* There is a directory of that name, or the file system has no such names. */
+static bool is_of_name(int errnum)
+{
+	return errnum == EISDIR || errnum == ENAMETOOLONG || errnum == EINVAL || errnum == EILSEQ;
+}
+
 static int close_file(struct bj_harvest *h, struct bj_err *err)
 {
 	if (renameat(h->dir, h->partial, h->dir, h->name) < 0) {
 		const int errnum = errno;
 
 		drop_partial(h);
+		if (is_of_name(errnum)) {
+			h->files--;
+			h->bytes -= h->head.data_size;
+			h->refused++;
+			return 0;
+		}
 		return bj_err_set(err, BJ_E_SYSTEM, errnum,
 				  "cannot write %.100s to the output "
 				  "directory",

@@ -127,7 +127,8 @@ bool bj_fd_is_sealed(int fd)
 	return fcntl(fd, F_GET_SEALS) == ALL_SEALS;
 }
 
-int bj_fd_send(int sock, const void *data, size_t size, const int *fds, size_t n_fds)
+static int send_with(int sock, const void *data, size_t size, const int *fds, size_t n_fds,
+		     int flags)
 {
 	union {
 		char bytes[CMSG_SPACE(sizeof(int) * MAX_SENT_FDS)];
@@ -153,17 +154,38 @@ int bj_fd_send(int sock, const void *data, size_t size, const int *fds, size_t n
 	ssize_t n;
 
 	do
-		n = sendmsg(sock, &msg, MSG_NOSIGNAL);
+		n = sendmsg(sock, &msg, MSG_NOSIGNAL | flags);
 	while (n < 0 && errno == EINTR);
 	if (n < 0)
 		return -errno;
 	return (size_t)n == size ? 0 : -EMSGSIZE;
 }
 
-static void close_all(const int *fds, size_t n)
+int bj_fd_send(int sock, const void *data, size_t size, const int *fds, size_t n_fds)
+{
+	return send_with(sock, data, size, fds, n_fds, 0);
+}
+
+int bj_fd_send_now(int sock, const void *data, size_t size)
+{
+	return send_with(sock, data, size, NULL, 0, MSG_DONTWAIT);
+}
+
+void bj_fd_drop(int fd)
+{
+	static const struct linger not_at_all = { .l_onoff = 1, .l_linger = 0 };
+	static const struct sockaddr nobody = { .sa_family = AF_UNSPEC };
+
+	/* The first alone could be undone before the close; a connection takes time to make. */
+	setsockopt(fd, SOL_SOCKET, SO_LINGER, &not_at_all, sizeof(not_at_all));
+	(void)!connect(fd, &nobody, sizeof(nobody));
+	close(fd);
+}
+
+static void drop_all(const int *fds, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		close(fds[i]);
+		bj_fd_drop(fds[i]);
 }
 
 /* Take the descriptors out of @msg. The count that arrived, or -EPROTO when it is over @max. */
@@ -183,7 +205,7 @@ static ssize_t take_fds(struct msghdr *msg, int *fds, size_t max)
 			return -EPROTO; /* cannot be: the control buffer has no room for it */
 		memcpy(got, CMSG_DATA(c), n * sizeof(int));
 		if (bad || count + n > max) {
-			close_all(got, n);
+			drop_all(got, n);
 			bad = true;
 			continue;
 		}
@@ -191,7 +213,7 @@ static ssize_t take_fds(struct msghdr *msg, int *fds, size_t max)
 		count += n;
 	}
 	if (bad || (msg->msg_flags & (MSG_TRUNC | MSG_CTRUNC))) {
-		close_all(fds, count);
+		drop_all(fds, count);
 		return -EPROTO;
 	}
 	return (ssize_t)count;

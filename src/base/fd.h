@@ -28,8 +28,15 @@ int bj_fd_memfile(const char *name, const void *data, size_t size);
 /* Whether @fd carries all four seals of bj_fd_memfile(). */
 bool bj_fd_is_sealed(int fd);
 
+/* Close what somebody sent who may mean ill. To close the last descriptor of a connection may take
+ * as long as he likes: it is broken off first. */
+void bj_fd_drop(int fd);
+
 /* Send @size bytes and @n_fds descriptors as one packet. 0 or -errno. */
 int bj_fd_send(int sock, const void *data, size_t size, const int *fds, size_t n_fds);
+
+/* The same without descriptors, to who may not listen: -EAGAIN when there is no room. */
+int bj_fd_send_now(int sock, const void *data, size_t size);
 
 /* Receive one packet of at most @size bytes. Descriptors arrive close-on-exec in @fds (at most
  * @max_fds; more is -EPROTO, and then none is leaked). Returns the packet's size, 0 at the end,

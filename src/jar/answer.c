@@ -39,7 +39,7 @@ void bj_jar_complete(struct bj_jar *jar)
 void bj_jar_send(struct bj_jar *jar)
 {
 	if (jar->watch[BJ_JAR_EV_REPLY] >= 0)
-		bj_fd_send(jar->watch[BJ_JAR_EV_REPLY], &jar->reply, sizeof(jar->reply), NULL, 0);
+		bj_fd_send_now(jar->watch[BJ_JAR_EV_REPLY], &jar->reply, sizeof(jar->reply));
 	jar->replied = true;
 }
 

@@ -110,7 +110,7 @@ static void say_started(struct bj_jar *jar)
 
 	started.kind = BJ_REPLY_STARTED;
 	if (jar->watch[BJ_JAR_EV_REPLY] >= 0)
-		bj_fd_send(jar->watch[BJ_JAR_EV_REPLY], &started, sizeof(started), NULL, 0);
+		bj_fd_send_now(jar->watch[BJ_JAR_EV_REPLY], &started, sizeof(started));
 }
 
 /* The script has its streams; ours would keep the pipes open. */

@@ -65,9 +65,12 @@ void bj_jar_handle_last(struct bj_jar *jar, const struct bj_jar_ground *ground)
 	uint64_t id = 0;
 	int code = 0;
 
-	/* To ask without a call that is there would be to wait for one. */
-	if (poll(&p, 1, 0) != 1)
+	/* To ask without a call that is there would be to wait for one. It was there, and a signal
+	 * took it back: that woke us all the same. */
+	if (poll(&p, 1, 0) != 1) {
+		count_call(jar);
 		return;
+	}
 	if (!(p.revents & POLLIN)) {
 		bj_jar_unwatch(jar, BJ_JAR_EV_LAST); /* nobody is left to hear */
 		return;

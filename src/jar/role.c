@@ -39,14 +39,14 @@ static void close_all(struct bj_role_launch *run)
 {
 	for (int i = 0; i < BJ_WIRE_FD_MAX; i++)
 		if (run->fds[i] >= 0)
-			close(run->fds[i]);
+			bj_fd_drop(run->fds[i]);
 }
 
 static void reply(int fd, struct bj_wire_reply *r)
 {
 	r->magic = BJ_WIRE_MAGIC;
 	r->kind = r->err.code ? BJ_REPLY_FAILED : BJ_REPLY_ENDED;
-	bj_fd_send(fd, r, sizeof(*r), NULL, 0);
+	bj_fd_send_now(fd, r, sizeof(*r));
 }
 
 __attribute__((noreturn)) static void worker(struct host *host, struct bj_role_launch *run)

@@ -22,7 +22,7 @@ static void send_sample(struct bj_jar *jar)
 	sample.duration_ns = bj_clock_now() - jar->started;
 	sample.cpu_ns = stats.cpu_ns;
 	sample.peak_memory = bj_cgroup_memory(jar->cgroup);
-	bj_fd_send(jar->watch[BJ_JAR_EV_REPLY], &sample, sizeof(sample), NULL, 0);
+	bj_fd_send_now(jar->watch[BJ_JAR_EV_REPLY], &sample, sizeof(sample));
 }
 
 void bj_jar_handle_wish(struct bj_jar *jar)

@@ -121,7 +121,7 @@ static void refuse(int reply_fd, const struct bj_err *err)
 					     .cleanup_ok = 1,
 					     .err = *err };
 
-	bj_fd_send(reply_fd, &reply, sizeof(reply), NULL, 0);
+	bj_fd_send_now(reply_fd, &reply, sizeof(reply));
 }
 
 struct bj_jar *launcher_new_jar(struct launcher *l, uint32_t image)
@@ -269,7 +269,7 @@ static bool handle_control(struct launcher *l)
 	else if (n_fds > 0)
 		refuse(fds[BJ_WIRE_FD_REPLY], &err);
 	for (size_t i = 0; i < n_fds; i++)
-		close(fds[i]);
+		bj_fd_drop(fds[i]);
 	return true;
 }
 

@@ -3,9 +3,10 @@
 /* The life of the zygotes: started, replaced when dead, old or sick, given up for a while when they
  * do not come up. */
 
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/err.h"
-#include "jar/cgroup_file.h"
+#include "base/fd.h"
 #include "launch/launcher.h"
 
 #include <fcntl.h>
@@ -23,6 +24,7 @@ enum {
 	MAX_FAILURES = 3,     /* in a row: every run is cold for a while */
 	MAX_COMPLAINTS = 3,   /* in a row: it is sick */
 	MAX_START_BUILDS = 2, /* times the time to build a jar: it does not come up */
+	CHILDREN_MAX = 1 << 20,
 };
 
 static void watch(struct launcher *l, int fd, uint32_t what, uint32_t pool)
@@ -219,12 +221,14 @@ static bool reap_stray(const struct launcher *l, pid_t pid)
 /* Unless somebody waits for them, the jars that they are in cannot end. */
 void zygote_reap_strays(struct launcher *l)
 {
-	char list[16384];
+	AUTO_BUF struct bj_buf list = { .max = CHILDREN_MAX };
+	AUTO_FD int fd = open("/proc/self/task/1/children", O_RDONLY | O_CLOEXEC);
 
 	l->strays_at = 0;
-	if (!bj_cgfile_read(AT_FDCWD, "/proc/self/task/1/children", list, sizeof(list)))
+	/* It comes in pieces of a page. */
+	if (fd < 0 || bj_fd_read_all(fd, &list) < 0 || list.size == 0)
 		return;
-	for (char *p = list, *end; *p; p = end) {
+	for (char *p = list.data, *end; *p; p = end) {
 		const pid_t pid = (pid_t)strtol(p, &end, 10);
 
 		if (end == p)

@@ -31,8 +31,9 @@ struct bj_filter {
 extern const struct bj_filter bj_filter_floor, bj_filter_jar, bj_filter_zygote, bj_filter_slot,
 	bj_filter_init, bj_filter_collect, bj_filter_import, bj_filter_front, bj_filter_launcher;
 
-/* The longest program that the kernel takes: 4,096 instructions of 8 bytes. */
-enum { BJ_FILTER_MAX = 4096 * 8 };
+/* The longest program: the kernel takes 4,096 instructions of 8 bytes; bj_filter_seal() adds some.
+ */
+enum { BJ_FILTER_ADDED = 3, BJ_FILTER_MAX = (4096 - BJ_FILTER_ADDED) * 8 };
 
 /* Load one filter into the calling thread, for good. It needs no_new_privs or CAP_SYS_ADMIN.
  * Async-signal-safe, allocates nothing. @filter may come from another process: a size that the
@@ -41,7 +42,7 @@ int bj_filter_load(const struct bj_filter *filter);
 
 /* Load what seals a script: the floor with @custom, or with our default when @custom is NULL.
  * The next call should be execve: after it, only what both filters allow still works.
- * A custom filter may forbid the loading of filters, so it comes last; ours answers as if the
- * floor came last, and the floor's errno is what the script sees. 0 or -errno; on failure the
- * thread may be half sealed and must end. */
+ * The floor comes last, since it forbids the loading of filters: nothing that a custom filter says
+ * about that counts. The floor's errno is what the script sees. 0 or -errno; on failure the thread
+ * may be half sealed and must end. */
 int bj_filter_seal(const struct bj_filter *custom);

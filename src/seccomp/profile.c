@@ -103,7 +103,7 @@ static int export(scmp_filter_ctx ctx, struct bj_buf *ret_code, struct bj_err *e
 	r = bj_fd_read_all(fd, &code);
 	if (r == -EFBIG)
 		return bj_err_set(err, BJ_E_LIMIT, 0,
-				  "the profile compiles to more than 4096 instructions; "
+				  "the profile compiles to more than 4093 instructions; "
 				  "use fewer conditions");
 	if (r < 0)
 		return bj_err_set(err, BJ_E_SYSTEM, -r, "cannot read the filter");

@@ -108,6 +108,6 @@ int bj_channel_receive(int channel, struct bj_channel_msg *ret, struct bj_settin
 		r = -err->code;
 	for (size_t i = 0; i < n_fds; i++)
 		if (fds[i] >= 0)
-			close(fds[i]);
+			bj_fd_drop(fds[i]);
 	return r;
 }

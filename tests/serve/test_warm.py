@@ -37,6 +37,7 @@ SAME = {
     "exit words": "import sys\nsys.exit('sorry')",
     "exit none": "import sys\nsys.exit(None)",
     "exit large": "import sys\nsys.exit(259)",
+    "exit taken away": "import posix, sys\nposix._exit = len\nsys.exit(4)",
     "at exit": "import atexit\natexit.register(print, 'bye')\nprint('hi')",
     "finalizer": "class A:\n    def __del__(self):\n        print('gone')\n\na = A()\n_b = A()",
     "odd globals": "globals()[1] = 2\n_b = 3\nimport builtins\nbuiltins.isinstance = None\nprint('ok')",

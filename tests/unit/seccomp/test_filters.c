@@ -7,7 +7,10 @@
 #include "base/cleanup.h"
 #include "seccomp/profile.h"
 
+#include <fcntl.h>
+#include <linux/filter.h>
 #include <linux/sched.h>
+#include <linux/seccomp.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 
@@ -133,11 +136,22 @@ static const struct call NEVER[] = {
 	{ "prctl core scheduling", SYS_prctl, EINVAL, { 62, 0, 0, 0, 0x1000 } },
 	{ "madvise mergeable", SYS_madvise, EINVAL, { 0, 0, 12 } },
 	{ "madvise mergeable, high bits", SYS_madvise, EINVAL, { 0, 0, 0x10000000c } },
+	{ "prctl memory merge", SYS_prctl, EINVAL, { 67, 1 } },
+	{ "prctl memory merge, high bits", SYS_prctl, EINVAL, { 0x100000043, 1 } },
+	{ "inotify_init1", SYS_inotify_init1, ENOSYS, { 0 } },
+	{ "inotify_add_watch", SYS_inotify_add_watch, ENOSYS, { 0 } },
+	{ "F_NOTIFY", SYS_fcntl, EINVAL, { 0, 1026, 1 } },
+	{ "F_NOTIFY high bits", SYS_fcntl, EINVAL, { 0, 0x100000402, 1 } },
+	{ "F_SETLEASE", SYS_fcntl, EINVAL, { 0, 1024, F_RDLCK } },
+	{ "F_SETLEASE high bits", SYS_fcntl, EINVAL, { 0, 0x100000400, F_RDLCK } },
 	{ "mmap huge pages", SYS_mmap, EPERM, { 0, 2 << 20, 3, 0x40022, ~0ul, 0 } },
 	{ "shmget huge pages", SYS_shmget, EPERM, { 0, 2 << 20, 0x1000006c0 | 04000 } },
 	{ "memfd_create huge pages", SYS_memfd_create, EPERM, { (unsigned long)"m", 8 | 4 } },
-	{ "seccomp listener", SYS_seccomp, EPERM, { 1, 8, 0 } },
-	{ "seccomp listener and more", SYS_seccomp, EPERM, { 1, 0x10000002a, 0 } },
+	{ "seccomp filter", SYS_seccomp, ENOSYS, { 1, 0, 0 } },
+	{ "seccomp listener", SYS_seccomp, ENOSYS, { 1, 8, 0 } },
+	{ "seccomp listener and more", SYS_seccomp, ENOSYS, { 0x100000001, 0x10000002a, 0 } },
+	{ "prctl seccomp filter", SYS_prctl, EINVAL, { 22, 2, 0 } },
+	{ "prctl seccomp filter, high bits", SYS_prctl, EINVAL, { 0x100000016, 2, 0 } },
 	{ "TCP_ULP", SYS_setsockopt, ENOPROTOOPT, { 999, 6, 31 } },
 	{ "TCP_ULP high bits", SYS_setsockopt, ENOPROTOOPT, { 999, 0x100000006, 0x10000001f } },
 	{ "SO_ATTACH_FILTER", SYS_setsockopt, ENOPROTOOPT, { 999, 1, 26 } },
@@ -212,7 +226,6 @@ static const struct call ALLOWED[] = {
 	{ "TCP", SYS_socket, 0, { AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0 } },
 	{ "unix", SYS_socket, 0, { AF_UNIX, SOCK_SEQPACKET, 0 } },
 	{ "rt_sigaction read", SYS_rt_sigaction, 0, { SIGSYS, 0, 0, 8 } },
-	{ "seccomp", SYS_seccomp, EFAULT, { 1, 0, 0 } },
 	{ "TCP_NODELAY", SYS_setsockopt, EBADF, { 999, 6, 1 } },
 	{ "sendto", SYS_sendto, EBADF, { 999, 0, 0, 0x4000 } },
 	{ "sendmsg", SYS_sendmsg, EBADF, { 999, 0, 0x4000 } },
@@ -439,27 +452,51 @@ static void kill_rule_kills_with_sigsys(void **state)
 	assert_killed_by_seccomp(in_child(&custom, try_call, &trapped));
 }
 
-/* Abuse case 17: a filter of the script's own that allows everything changes nothing. */
+/* Abuse case 17. Under a profile, too, that would allow it; and one that would kill whoever loads a
+ * filter does not keep the floor from being loaded. */
 static int load_own_filter(const void *arg)
 {
-	const struct bj_filter *own = arg;
-	const struct call unshare_user = { "unshare", SYS_unshare, 0, { CLONE_NEWUSER } };
-
-	if (bj_filter_load(own) < 0)
-		return 1;
-	return try_call(&unshare_user) == EPERM ? 0 : 2;
+	return bj_filter_load(arg) == -ENOSYS ? 0 : 1;
 }
 
-static void own_filter_loosens_nothing(void **state)
+static void no_filter_of_its_own(void **state)
 {
-	AUTO_BUF struct bj_buf code = { 0 };
+	static const char KILL[] = "{\"defaultAction\": \"SCMP_ACT_ALLOW\", \"syscalls\": [{"
+				   "\"name\": \"seccomp\", \"action\": \"SCMP_ACT_KILL\"}]}";
+	const char *const profiles[] = { ALLOW_ALL, KILL };
 
 	(void)state;
-	assert_int_equal(bj_profile_compile(ALLOW_ALL, strlen(ALLOW_ALL), &code, NULL), 0);
+	assert_int_equal(in_child(NULL, load_own_filter, &bj_filter_floor), 0);
+	for (size_t i = 0; i < BJ_ARRAY_SIZE(profiles); i++) {
+		AUTO_BUF struct bj_buf code = { 0 };
 
-	const struct bj_filter own = { code.data, code.size };
+		assert_int_equal(bj_profile_compile(profiles[i], strlen(profiles[i]), &code, NULL),
+				 0);
 
-	assert_int_equal(in_child(NULL, load_own_filter, &own), 0);
+		const struct bj_filter custom = { code.data, code.size };
+
+		assert_int_equal(in_child(&custom, load_own_filter, &bj_filter_floor), 0);
+	}
+}
+
+/* The longest that may be handed in still leaves room for what is added. */
+static int nothing(const void *arg)
+{
+	(void)arg;
+	return 0;
+}
+
+static void the_longest_profile_is_loaded(void **state)
+{
+	static struct sock_filter code[BJ_FILTER_MAX / sizeof(struct sock_filter)];
+	const struct bj_filter custom = { code, sizeof(code) };
+	const size_t n = BJ_ARRAY_SIZE(code);
+
+	(void)state;
+	for (size_t i = 0; i < n; i++)
+		code[i] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_IMM, 0);
+	code[n - 1] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+	assert_int_equal(in_child(&custom, nothing, NULL), 0);
 }
 
 static void loader_refuses_odd_sizes(void **state)
@@ -487,9 +524,20 @@ static int work_then_stray(const void *arg)
 
 static void small_filters_kill(void **state)
 {
+	const struct bj_filter *const filters[] = { &bj_filter_init, &bj_filter_collect };
+
 	(void)state;
-	assert_killed_by_seccomp(in_child(NULL, work_then_stray, &bj_filter_init));
-	assert_killed_by_seccomp(in_child(NULL, work_then_stray, &bj_filter_collect));
+	for (size_t i = 0; i < BJ_ARRAY_SIZE(filters); i++) {
+		int status = 0;
+		const pid_t pid = fork();
+
+		if (pid == 0) {
+			prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+			end_child(work_then_stray(filters[i]));
+		}
+		assert_int_equal(waitpid(pid, &status, 0), pid);
+		assert_killed_by_seccomp(status);
+	}
 }
 
 int main(void)
@@ -506,7 +554,8 @@ int main(void)
 		cmocka_unit_test(sigsys_stays_ignored),
 		cmocka_unit_test(core_size_stays),
 		cmocka_unit_test(kill_rule_kills_with_sigsys),
-		cmocka_unit_test(own_filter_loosens_nothing),
+		cmocka_unit_test(no_filter_of_its_own),
+		cmocka_unit_test(the_longest_profile_is_loaded),
 		cmocka_unit_test(loader_refuses_odd_sizes),
 		cmocka_unit_test(small_filters_kill),
 	};

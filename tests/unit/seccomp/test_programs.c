@@ -5,6 +5,9 @@
 
 #include "program.h"
 
+#include "base/cleanup.h"
+#include "seccomp/profile.h"
+
 #include <errno.h>
 #include <sys/syscall.h>
 
@@ -116,6 +119,41 @@ static void small_filters_are_small(void **state)
 	assert_int_equal(answer(&bj_filter_collect, &map), SECCOMP_RET_KILL_PROCESS);
 }
 
+/* Whether @filter has another answer than refusal for the call @number, whatever its arguments. */
+static bool may_work(const struct bj_filter *filter, int number)
+{
+	static const uint64_t values[] = { 0, 1, 2, 8, UINT64_MAX };
+
+	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+		const uint64_t v = values[i];
+		const struct seccomp_data data = { .nr = number,
+						   .arch = NATIVE,
+						   .args = { v, v, v, v, v, v } };
+
+		if (answer(filter, &data) == SECCOMP_RET_ALLOW)
+			return true;
+	}
+	return false;
+}
+
+/* An engine of Docker takes one profile, ours without the floor: whole calls that the floor refuses
+ * are refused there, too. */
+static void the_default_alone_refuses_what_the_floor_does(void **state)
+{
+	AUTO_BUF struct bj_buf code = { 0 };
+	struct bj_err err = { 0 };
+
+	(void)state;
+	assert_int_equal(
+		bj_profile_compile_file(UNIT_DIR "/../../profiles/default.json", &code, &err), 0);
+
+	const struct bj_filter alone = { code.data, code.size };
+
+	for (int number = 0; number < 640; number++)
+		if (!may_work(&bj_filter_floor, number) && may_work(&alone, number))
+			fail_msg("call %d", number);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -123,6 +161,7 @@ int main(void)
 		cmocka_unit_test(every_filter_kills_other_architectures),
 		cmocka_unit_test(our_own_processes_cannot_do_everything),
 		cmocka_unit_test(small_filters_are_small),
+		cmocka_unit_test(the_default_alone_refuses_what_the_floor_does),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -586,6 +586,8 @@ static __attribute__((noinline)) void eval_known(const struct pass *pass, uint32
 
 	set.n = 0;
 	pass->by_kind[kind](pass->py, node, &set);
+	if (pass->py->visitors)
+		bj_py_carry_visitor(pass->py, node, &set);
 	bj_py_put(pass->py, node, &set);
 }
 
@@ -685,6 +687,8 @@ int bj_py_new(const struct bj_tree *tree, struct bj_py **ret, struct bj_err *err
 		pass.by_kind[evaluators[i].kind] = evaluators[i].eval;
 	if (prepare(py, tree)) {
 		bj_py_collect(py);
+		if (py->visitors)
+			bj_py_find_visitors(py);
 		eval_twice(&pass);
 	} else {
 		py->failed = true;

@@ -687,8 +687,6 @@ int bj_py_new(const struct bj_tree *tree, struct bj_py **ret, struct bj_err *err
 		pass.by_kind[evaluators[i].kind] = evaluators[i].eval;
 	if (prepare(py, tree)) {
 		bj_py_collect(py);
-		if (py->visitors)
-			bj_py_find_visitors(py);
 		eval_twice(&pass);
 	} else {
 		py->failed = true;

@@ -328,4 +328,6 @@ void bj_py_collect(struct bj_py *py)
 		if (kind <= PY_FORMAT_EXPRESSION && by_kind[kind])
 			by_kind[kind](py, i);
 	}
+	if (py->visitors)
+		bj_py_find_visitors(py);
 }

@@ -8,6 +8,12 @@
 
 /* --- names against rules --- */
 
+static void special(const struct bj_py_match *p, const char *name, uint32_t node)
+{
+	bj_danger_special(p->pass, BJ_LANG_PYTHON, name, p->tree->nodes[node].start,
+			  p->tree->nodes[node].end);
+}
+
 /* @call is the call the name is in; 0 when it is only handed on. */
 static void match_name(const struct bj_py_match *p, const struct bj_py_text *name,
 		       enum bj_danger_on on, uint32_t call, uint32_t at)
@@ -204,6 +210,7 @@ static int match_call(const struct bj_py_match *p, uint32_t node, struct bj_err 
 	if (p->tree->nodes[function].kind == PY_ATTRIBUTE) {
 		match_method(p, node, function);
 		bj_py_match_password_call(p, node, function);
+		bj_py_match_built(p, node);
 	}
 	if (p->tree->nodes[function].kind == PY_IDENTIFIER)
 		match_shadow(p, function);
@@ -215,9 +222,19 @@ static void match_import(const struct bj_py_match *p, uint32_t node)
 	const struct bj_node *nodes = p->tree->nodes;
 
 	match_set(p, bj_py_set(p->py, node), BJ_ON_IMPORT, 0, node);
-	for (uint32_t c = bj_node_child(p->tree, node); c; c = nodes[c].next)
-		if (nodes[c].field == PYF_NAME)
-			match_set(p, bj_py_set(p->py, c), BJ_ON_IMPORT, 0, c);
+	for (uint32_t c = bj_node_child(p->tree, node); c; c = nodes[c].next) {
+		if (nodes[c].field != PYF_NAME)
+			continue;
+		match_set(p, bj_py_set(p->py, c), BJ_ON_IMPORT, 0, c);
+
+		const uint32_t alias = nodes[c].kind == PY_ALIASED_IMPORT
+					       ? bj_node_field(p->tree, c, PYF_ALIAS)
+					       : 0;
+
+		/* from os import system as __getattr__ */
+		if (alias && bj_py_fits_source(p, alias, "__getattr__|__dir__|__class_getitem__"))
+			special(p, "alias-inner", c);
+	}
 }
 
 /* Of x[y]: what x is by itself was told where x got it. */
@@ -290,6 +307,26 @@ static void match_target(const struct bj_py_match *p, uint32_t assignment, uint3
 	}
 }
 
+/* "NAME = x", of a settings file. */
+static void match_plain(const struct bj_py_match *p, uint32_t assignment, uint32_t at,
+			const char *name, size_t len)
+{
+	char text[64] = "=";
+
+	if (len + 2 > sizeof(text) || !len || (name[0] >= 'a' && name[0] <= 'z'))
+		return;
+	memcpy(text + 1, name, len);
+	text[len + 1] = '\0';
+
+	const struct bj_danger_key *key = bj_danger_find(bj_python_keys, bj_python_keys_at, text);
+	const struct bj_danger_key *end = bj_python_keys + bj_n_python_keys;
+
+	for (; key && key < end && !strcmp(key->name, text); key++)
+		if (bj_py_all_hold(p, key->rule, assignment))
+			bj_danger_hit(p->pass, key->rule, p->tree->nodes[at].start,
+				      p->tree->nodes[at].end);
+}
+
 /* "object.part = x" and "object['part'] = x" */
 static void match_assign(const struct bj_py_match *p, uint32_t node)
 {
@@ -311,6 +348,9 @@ static void match_assign(const struct bj_py_match *p, uint32_t node)
 		    bj_py_fits_name(p, object, "sys|threading|builtins|json|pickle|socket"))
 			match_set(p, bj_py_set(p->py, right), BJ_ON_CALL, 0, right);
 	}
+	if (left && tree->nodes[left].kind == PY_IDENTIFIER)
+		match_plain(p, node, left, tree->text + tree->nodes[left].start,
+			    tree->nodes[left].end - tree->nodes[left].start);
 	/* "__getattr__ = eval" in a class: the interpreter calls it. */
 	if (left && tree->nodes[left].kind == PY_IDENTIFIER &&
 	    tree->nodes[left].end - tree->nodes[left].start > 4 &&
@@ -325,6 +365,8 @@ static void match_assign(const struct bj_py_match *p, uint32_t node)
 		const uint32_t index = bj_node_field(tree, left, PYF_SUBSCRIPT);
 		const struct bj_py_text *key = index ? bj_py_const(p->py, index) : NULL;
 
+		if (key && object && bj_py_fits_source(p, object, "config|*.config"))
+			match_plain(p, node, left, key->s, key->len);
 		/* x.__dict__['__code__'] is not x.__code__ */
 		if (key && !strcmp(key->s, "__code__"))
 			return;
@@ -332,12 +374,6 @@ static void match_assign(const struct bj_py_match *p, uint32_t node)
 			match_target(p, node, object, key ? key->s : "[]", key ? key->len : 2,
 				     left);
 	}
-}
-
-static void special(const struct bj_py_match *p, const char *name, uint32_t node)
-{
-	bj_danger_special(p->pass, BJ_LANG_PYTHON, name, p->tree->nodes[node].start,
-			  p->tree->nodes[node].end);
 }
 
 /* Text that a page is made of: not a value that is handed on, nor a dictionary, which is JSON. */
@@ -486,7 +522,9 @@ int bj_dangers_python(const struct bj_danger_pass *pass, const struct bj_tree *t
 		switch (tree->nodes[i].kind) {
 		case PY_CALL:
 			r = match_call(&p, i, err);
-			bj_py_match_built(&p, i);
+			break;
+		case PY_ASSERT_STATEMENT:
+			bj_py_match_assert(&p, i);
 			break;
 		case PY_COMPARISON_OPERATOR:
 			bj_py_match_compared(&p, i);
@@ -521,6 +559,7 @@ int bj_dangers_python(const struct bj_danger_pass *pass, const struct bj_tree *t
 		case PY_PAIR:
 		case PY_KEYWORD_ARGUMENT:
 			match_pair(&p, i);
+			bj_py_match_empty(&p, i);
 			break;
 		default:
 			break;

@@ -63,6 +63,15 @@ static bool is_sql(const struct written *w)
 	return false;
 }
 
+/* "<p>", not "<Name of an object". */
+static bool is_page(const struct written *w)
+{
+	const size_t at = begin_of(w);
+
+	return at + 1 < w->n && w->s[at] == '<' &&
+	       (islower((unsigned char)w->s[at + 1]) || w->s[at + 1] == '!');
+}
+
 /* Whether what stands at @at is a value: behind "=", "like '%", or in the list of "values" or "in".
  */
 static bool is_value(const struct written *w, size_t at)
@@ -184,12 +193,19 @@ void bj_py_match_built(const struct bj_py_match *p, uint32_t node)
 	const size_t size = n->end - n->start;
 	const struct written w = { .s = p->tree->text + n->start,
 				   .n = size < BUILT_MAX ? size : BUILT_MAX };
+	const bool string = n->kind == PY_STRING;
 
+	/* Most strings have nothing in them. */
+	if (string && memmem(w.s, w.n, ".__", 3) &&
+	    bj_danger_globs("*{*.__globals__*|*{*.__subclasses__*|*{*.__mro__*", w.s, w.n))
+		bj_danger_special(p->pass, BJ_LANG_PYTHON, "format-text", n->start, n->end);
+	if (string && !strchr("fFrR", w.s[0]))
+		return;
 	if (!is_built(p, node) || bj_py_const(p->py, node))
 		return;
-	if (bj_py_is_visitor(p->py, node) && w.n && w.s[begin_of(&w)] == '<')
+	if (bj_py_is_visitor(p->py, node) && is_page(&w))
 		bj_danger_special(p->pass, BJ_LANG_PYTHON, "page", n->start, n->end);
-	if (!is_told(p, node) && is_sql(&w) &&
+	if (is_sql(&w) && !is_told(p, node) &&
 	    (bj_py_is_visitor(p->py, node) || has_value(&w, n->kind)))
 		bj_danger_special(p->pass, BJ_LANG_PYTHON, "sql-text", n->start, n->end);
 }

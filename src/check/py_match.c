@@ -135,8 +135,7 @@ static bool is_below(const struct bj_py_match *p, uint32_t node, uint32_t limit)
 
 #define WITHIN_UP 24 /* levels that are looked up to the function around */
 
-/* The name of the function that @node is in; 0: none. */
-static uint32_t name_around(const struct bj_tree *tree, uint32_t node)
+uint32_t bj_py_name_around(const struct bj_tree *tree, uint32_t node)
 {
 	for (int n = 0; node && n < WITHIN_UP; n++, node = tree->nodes[node].parent)
 		if (tree->nodes[node].kind == PY_FUNCTION_DEFINITION)
@@ -158,7 +157,7 @@ static uint32_t find_argument(const struct bj_py_match *p, uint32_t call, const 
 	if (len == 6 && !memcmp(argument, "target", 6))
 		return bj_py_target(p->py, call);
 	if (len == 6 && !memcmp(argument, "within", 6))
-		return name_around(p->tree, call);
+		return bj_py_name_around(p->tree, call);
 	if (len == 4 && !memcmp(argument, "self", 4)) {
 		const uint32_t function = bj_node_field(p->tree, call, PYF_FUNCTION);
 

@@ -34,3 +34,10 @@ void bj_py_match_built(const struct bj_py_match *p, uint32_t node);
 /* A comparison of a password with text; a call that logs a password or sends it in the clear. */
 void bj_py_match_compared(const struct bj_py_match *p, uint32_t node);
 void bj_py_match_password_call(const struct bj_py_match *p, uint32_t call, uint32_t function);
+
+/* An assert that guards something; the empty password of a database, in a pair of a dictionary. */
+void bj_py_match_assert(const struct bj_py_match *p, uint32_t node);
+void bj_py_match_empty(const struct bj_py_match *p, uint32_t pair);
+
+/* The name of the function that @node is in; 0: none. */
+uint32_t bj_py_name_around(const struct bj_tree *tree, uint32_t node);

@@ -57,18 +57,53 @@ static bool is_word(const struct bj_py_match *p, uint32_t node)
 				"keyring|auto|random|generate|[*][*]*|<*|[$]{*|{{*|* *");
 }
 
+static bool is_mac(const struct bj_py_match *p, uint32_t node)
+{
+	return bj_py_fits_name(p, node, "hmac.new().hexdigest()|hmac.new().digest()|hmac.digest()");
+}
+
+/* "assert user.is_admin", outside of tests. */
+void bj_py_match_assert(const struct bj_py_match *p, uint32_t node)
+{
+	static const char globs[] =
+		"*is_admin*|*is_authenticated*|*is_authorized*|*has_perm*|*has_role*|*is_staff*|"
+		"*is_superuser*|*is_allowed*|*check_password*|*verify_password*|*verify_token*|"
+		"*verify_signature*|*.role ==*|*authenticated(*|*authorized(*|*is_owner*";
+	const uint32_t around = bj_py_name_around(p->tree, node);
+
+	if (around && !bj_py_fits_source(p, around, "test*|*_test|check_*|assert*") &&
+	    bj_py_fits_source(p, node, globs) && !p->py->tests)
+		tell(p, "assert-guard", node);
+}
+
+/* {"ENGINE": ..., "PASSWORD": ""} of a database. */
+void bj_py_match_empty(const struct bj_py_match *p, uint32_t pair)
+{
+	const struct bj_node *nodes = p->tree->nodes;
+	const uint32_t key = bj_node_field(p->tree, pair, PYF_KEY);
+	const uint32_t value = bj_node_field(p->tree, pair, PYF_VALUE);
+	const uint32_t display = nodes[pair].parent;
+
+	if (key && value && bj_py_fits_text(p, key, "PASSWORD") &&
+	    bj_py_fits_source(p, value, "''|\"\"") && bj_py_fits_source(p, display, "*ENGINE*") &&
+	    !bj_py_fits_source(p, display, "*sqlite*"))
+		tell(p, "password-empty", pair);
+}
+
 void bj_py_match_compared(const struct bj_py_match *p, uint32_t node)
 {
 	const uint32_t left = bj_node_child(p->tree, node);
 	const uint32_t op = left ? p->tree->nodes[left].next : 0;
 	const uint32_t right = op ? p->tree->nodes[op].next : 0;
 
+	if (right && bj_py_fits_source(p, op, "==|!=") && (is_mac(p, left) || is_mac(p, right)))
+		tell(p, "mac-compared", node);
 	/* A test knows what it expects. */
 	if (!right || !bj_py_fits_source(p, op, "==|!=") ||
 	    p->tree->nodes[p->tree->nodes[node].parent].kind == PY_ASSERT_STATEMENT)
 		return;
-	if ((is_password(p, left) && is_word(p, right)) ||
-	    (is_password(p, right) && is_word(p, left)))
+	if ((is_word(p, right) && is_password(p, left)) ||
+	    (is_word(p, left) && is_password(p, right)))
 		tell(p, "password-compared", node);
 }
 
@@ -78,6 +113,7 @@ static bool is_logger(const struct bj_py_match *p, uint32_t function)
 	const uint32_t attribute = bj_node_field(p->tree, function, PYF_ATTRIBUTE);
 
 	return object && attribute &&
+	       strchr("diwecl", p->tree->text[p->tree->nodes[attribute].start]) &&
 	       bj_py_fits_source(p, attribute,
 				 "debug|info|warning|warn|error|critical|exception|log") &&
 	       bj_py_fits_source(p, object,
@@ -126,13 +162,29 @@ static void match_logged(const struct bj_py_match *p, uint32_t call, uint32_t fu
 	}
 }
 
+static bool has_bytes(const struct bj_tree *tree, const char *text)
+{
+	return memmem(tree->text, tree->size, text, strlen(text));
+}
+
+/* Whether the script speaks of TLS for mail, or sends to this machine only: looked up once. */
+static bool is_covered(const struct bj_py_match *p)
+{
+	struct bj_py *py = (struct bj_py *)p->py;
+
+	if (!py->mail)
+		py->mail = has_bytes(p->tree, "starttls") || has_bytes(p->tree, ".stls") ||
+					   has_bytes(p->tree, "localhost")
+				   ? BJ_PY_MAIL_COVERED
+				   : BJ_PY_MAIL_OPEN;
+	return py->mail == BJ_PY_MAIL_COVERED;
+}
+
 static void match_login(const struct bj_py_match *p, uint32_t function)
 {
 	if (bj_py_fits_name(p, function,
 			    "smtplib.SMTP().login|imaplib.IMAP4().login|poplib.POP3().pass_") &&
-	    !memmem(p->tree->text, p->tree->size, "starttls", 8) &&
-	    !memmem(p->tree->text, p->tree->size, ".stls", 5) &&
-	    !memmem(p->tree->text, p->tree->size, "localhost", 9))
+	    !is_covered(p))
 		tell(p, "login-clear", function);
 }
 

@@ -129,6 +129,8 @@ static void note_module(struct bj_py *py, uint32_t dotted)
 	const char *s = py->tree->text + n->start;
 	const size_t len = n->end - n->start;
 
+	py->tests |=
+		(len == 6 && !memcmp(s, "pytest", 6)) || (len == 8 && !memcmp(s, "unittest", 8));
 	py->serves |= bj_py_is_framework(s, len);
 	py->answers |= (len == 4 && !memcmp(s, "http", 4) && py->tree->nodes[dotted].end > n->end &&
 			!memcmp(s + 4, ".server", 7)) ||

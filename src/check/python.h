@@ -79,8 +79,10 @@ struct bj_py {
 		*node_symbol; /* by identifier: what bj_py_lookup() found, plus one; 0: not asked */
 	uint32_t stars[4];    /* modules of "from x import *" */
 	uint32_t n_stars;
-	bool serves;   /* imports what answers requests */
-	bool answers;  /* the same of the standard library, whose handlers are "self" */
+	bool tests; /* imports what runs tests */
+	enum { BJ_PY_MAIL_UNKNOWN, BJ_PY_MAIL_OPEN, BJ_PY_MAIL_COVERED } mail;
+	bool serves;  /* imports what answers requests */
+	bool answers; /* the same of the standard library, whose handlers are "self" */
 	bool looks_at_host;
 	bool visitors; /* has something of a visitor to follow */
 	bool failed;   /* no memory */

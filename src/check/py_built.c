@@ -36,7 +36,7 @@ static size_t begin_of(const struct written *w)
 {
 	size_t i = 0;
 
-	while (i < w->n && i < 3 && isalpha((unsigned char)w->s[i]) && w->s[i + 1] &&
+	while (i + 1 < w->n && i < 3 && isalpha((unsigned char)w->s[i]) && w->s[i + 1] &&
 	       strchr("\"'fFrRbBuU", w->s[i + 1]))
 		i++;
 	while (i < w->n && (strchr("\"'(\\", w->s[i]) || isspace((unsigned char)w->s[i])))
@@ -121,8 +121,10 @@ static bool has_value(const struct written *w, uint16_t kind)
 			return true;
 		while (to < w->n && strchr("'\" \n\t", w->s[to]))
 			to++;
-		if (strchr("'\"", c) && to < w->n && w->s[to] == '+' &&
-		    !is_harmless(w, to + 1 + (w->s[to + 1] == ' ')))
+		if (!strchr("'\"", c) || to + 1 >= w->n || w->s[to] != '+')
+			continue;
+		to += w->s[to + 1] == ' ' ? 2 : 1;
+		if (!is_harmless(w, to))
 			return true;
 	}
 	return false;
@@ -195,6 +197,8 @@ void bj_py_match_built(const struct bj_py_match *p, uint32_t node)
 				   .n = size < BUILT_MAX ? size : BUILT_MAX };
 	const bool string = n->kind == PY_STRING;
 
+	if (!size)
+		return;
 	/* Most strings have nothing in them. */
 	if (string && memmem(w.s, w.n, ".__", 3) &&
 	    bj_danger_globs("*{*.__globals__*|*{*.__subclasses__*|*{*.__mro__*", w.s, w.n))

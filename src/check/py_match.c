@@ -192,6 +192,8 @@ static bool holds(const struct bj_py_match *p, uint32_t call, const char *condit
 		return !node || bj_py_is_false(p, node);
 	if (!strncmp(op, "is not text ", 12))
 		return !node || !bj_py_fits_source(p, node, op + 12);
+	if (!strncmp(op, "is not name ", 12))
+		return !node || !bj_py_fits_name(p, node, op + 12);
 	if (!strncmp(op, "is not like ", 12))
 		return !node || !bj_py_fits_text(p, node, op + 12);
 	if (!node)

@@ -112,7 +112,7 @@ static bool is_logger(const struct bj_py_match *p, uint32_t function)
 	const uint32_t object = bj_node_field(p->tree, function, PYF_OBJECT);
 	const uint32_t attribute = bj_node_field(p->tree, function, PYF_ATTRIBUTE);
 
-	return object && attribute &&
+	return object && attribute && !p->tree->nodes[attribute].missing &&
 	       strchr("diwecl", p->tree->text[p->tree->nodes[attribute].start]) &&
 	       bj_py_fits_source(p, attribute,
 				 "debug|info|warning|warn|error|critical|exception|log") &&

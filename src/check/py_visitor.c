@@ -350,7 +350,12 @@ static void hand_on(struct bj_py *py, uint32_t call, uint32_t scope)
 static bool is_lost(const struct bj_py *py, uint32_t call, uint32_t attribute)
 {
 	const uint32_t type = bj_py_argument(py, call, -1, "type");
+	const uint32_t first = bj_py_argument(py, call, 0, NULL);
 
+	/* name.replace("'", "''") */
+	if (has_text(py, attribute, "replace") &&
+	    has_text(py, first, "\"'\"|'\"'|'\\''|\"\\\"\"|'<'|\"<\"|'../'|\"../\"|'..'|\"..\""))
+		return true;
 	return has_text(py, attribute,
 			"is*|startswith|endswith|count|find|index|save|close|hexdigest|digest|"
 			"__len__|validate*") ||

@@ -200,7 +200,7 @@ void bj_py_match_built(const struct bj_py_match *p, uint32_t node)
 	if (!size)
 		return;
 	/* Most strings have nothing in them. */
-	if (string && memmem(w.s, w.n, ".__", 3) &&
+	if (string && w.n > sizeof("'{.__mro__'") - 1 && memchr(w.s, '{', w.n) &&
 	    bj_danger_globs("*{*.__globals__*|*{*.__subclasses__*|*{*.__mro__*", w.s, w.n))
 		bj_danger_special(p->pass, BJ_LANG_PYTHON, "format-text", n->start, n->end);
 	if (string && !strchr("fFrR", w.s[0]))

@@ -16,6 +16,22 @@ static bool has_text(const struct bj_py *py, uint32_t node, const char *globs)
 	return node && bj_danger_globs(globs, py->tree->text + n->start, n->end - n->start);
 }
 
+/* The same for whole words, which are told apart by their length and first byte: this is asked of
+ * every call and attribute. */
+static bool is_one_of(const struct bj_py *py, uint32_t node, const char *const *words)
+{
+	const struct bj_node *n = &py->tree->nodes[node];
+	const char *s = py->tree->text + n->start;
+	const size_t len = n->end - n->start;
+
+	if (!node || !len)
+		return false;
+	for (; *words; words++)
+		if ((*words)[0] == s[0] && strlen(*words) == len && !memcmp(*words, s, len))
+			return true;
+	return false;
+}
+
 static bool has_name(const struct bj_py *py, uint32_t node, const char *globs)
 {
 	const struct bj_py_set *set = bj_py_set(py, node);
@@ -34,14 +50,17 @@ static void add(struct bj_py_set *set)
 	bj_py_set_add(set, (struct bj_py_value){ .kind = BJ_PY_VISITOR });
 }
 
-bool bj_py_is_visitor(const struct bj_py *py, uint32_t node)
+static bool has_visitor(const struct bj_py_set *set)
 {
-	const struct bj_py_set *set = bj_py_set(py, node);
-
-	for (uint32_t i = 0; node && i < set->n; i++)
+	for (uint32_t i = 0; i < set->n; i++)
 		if (set->v[i].kind == BJ_PY_VISITOR)
 			return true;
 	return false;
+}
+
+bool bj_py_is_visitor(const struct bj_py *py, uint32_t node)
+{
+	return node && has_visitor(bj_py_set(py, node));
 }
 
 /* --- who handles requests --- */
@@ -221,9 +240,37 @@ static void guard_cleaned(struct bj_py *py, uint32_t node)
 		guard(py, left);
 }
 
+/* Whether something depends on what @call gives, or nothing does: "if f(x):", "f(x)". */
+static bool decides(const struct bj_py *py, uint32_t call)
+{
+	switch (py->tree->nodes[py->tree->nodes[call].parent].kind) {
+	case PY_IF_STATEMENT:
+	case PY_ELIF_CLAUSE:
+	case PY_WHILE_STATEMENT:
+	case PY_ASSERT_STATEMENT:
+	case PY_NOT_OPERATOR:
+	case PY_BOOLEAN_OPERATOR:
+	case PY_COMPARISON_OPERATOR:
+	case PY_CONDITIONAL_EXPRESSION:
+	case PY_PARENTHESIZED_EXPRESSION:
+	case PY_EXPRESSION_STATEMENT:
+	case PY_NAMED_EXPRESSION:
+	case PY_ASSIGNMENT:
+		return true;
+	default:
+		return false;
+	}
+}
+
 /* "if name.isalnum()", "if is_allowed(name)", "validate(name)" */
 static void guard_called(struct bj_py *py, uint32_t call)
 {
+	static const char *const looks[] = { "isalnum",        "isalpha",   "isdigit",
+					     "isnumeric",      "isdecimal", "isidentifier",
+					     "is_relative_to", NULL };
+	static const char *const begins[] = { "startswith", NULL };
+	static const char *const ends[] = { "endswith", NULL };
+	static const char *const takers[] = { "urlparse", "urlsplit", NULL };
 	const struct bj_node *nodes = py->tree->nodes;
 	const uint32_t function = bj_node_field(py->tree, call, PYF_FUNCTION);
 	const uint32_t attribute = function ? bj_node_field(py->tree, function, PYF_ATTRIBUTE) : 0;
@@ -233,22 +280,20 @@ static void guard_called(struct bj_py *py, uint32_t call)
 	const uint32_t name = attribute ? attribute : function;
 	uint32_t c = args ? bj_node_child(py->tree, args) : 0;
 
-	if (object && has_text(py, attribute,
-			       "isalnum|isalpha|isdigit|isnumeric|isdecimal|isidentifier|"
-			       "is_relative_to"))
+	if (object && is_one_of(py, attribute, looks))
 		guard(py, object);
-	if (object && has_text(py, attribute, "startswith") && !is_scheme(py, first))
+	if (object && is_one_of(py, attribute, begins) && !is_scheme(py, first))
 		guard(py,
 		      nodes[object].kind == PY_CALL ? bj_py_argument(py, object, 0, NULL) : object);
-	if (object && has_text(py, attribute, "endswith") && first &&
-	    nodes[first].kind != PY_STRING)
+	if (object && is_one_of(py, attribute, ends) && first && nodes[first].kind != PY_STRING)
 		guard(py, object);
 	/* Who takes an address apart looks at its host. */
-	if (name && has_text(py, name, "urlparse|urlsplit") && py->looks_at_host)
+	if (py->looks_at_host && is_one_of(py, name, takers))
 		guard(py, first);
-	if (name && has_text(py, name,
-			     "*valid*|*allowed*|*is_safe*|*whitelist*|*permitted*|*sanitize*|"
-			     "check_*|*has_allowed_host*|match|fullmatch"))
+	if (name && decides(py, call) &&
+	    has_text(py, name,
+		     "*valid*|*allowed*|*is_safe*|*whitelist*|*permitted*|*sanitize*|"
+		     "check_*|*has_allowed_host*|match|fullmatch"))
 		for (; c; c = nodes[c].next)
 			guard(py, c);
 }
@@ -298,17 +343,21 @@ static bool is_request(const struct bj_py *py, uint32_t object)
 
 static bool is_source(const struct bj_py *py, uint32_t object, uint32_t attribute)
 {
-	static const char plain[] =
-		"args|form|values|cookies|COOKIES|GET|POST|FILES|files|get_json|get_data|"
-		"query_params|query_string|matchdict|match_info|stream|json_body|form_data|"
-		"arguments";
-	static const char served[] =
-		"json|data|body|params|query|headers|META|PUT|DELETE|url|referrer|GET_params|"
-		"environ|raw_post_data|rel_url";
+	static const char *const plain[] = {
+		"args",     "form",         "values",       "cookies",   "COOKIES",
+		"GET",      "POST",         "FILES",        "files",     "get_json",
+		"get_data", "query_params", "query_string", "matchdict", "match_info",
+		"stream",   "json_body",    "form_data",    "arguments", NULL
+	};
+	static const char *const served[] = { "json",    "data",          "body",     "params",
+					      "query",   "headers",       "META",     "PUT",
+					      "DELETE",  "url",           "referrer", "environ",
+					      "rel_url", "raw_post_data", NULL };
+	static const char *const answered[] = { "path", "rfile", NULL };
 
-	if (has_text(py, attribute, plain) || (py->serves && has_text(py, attribute, served)))
+	if (is_one_of(py, attribute, plain) || (py->serves && is_one_of(py, attribute, served)))
 		return is_request(py, object);
-	return py->answers && has_text(py, attribute, "path|rfile") && has_text(py, object, "self");
+	return py->answers && is_one_of(py, attribute, answered) && has_text(py, object, "self");
 }
 
 static bool any_argument(const struct bj_py *py, uint32_t call)
@@ -373,6 +422,8 @@ static bool is_carried(struct bj_py *py, uint32_t call)
 		"urllib.parse.urlsplit|urllib.parse.parse_qs*|base64.*decode|json.loads|json.load|"
 		"io.BytesIO|io.StringIO|codecs.decode|copy.copy|copy.deepcopy|"
 		"string.Template|string.Template().*substitute|xmltodict.parse";
+	static const char *const getters[] = { "get_argument", "get_arguments",
+					       "get_query_argument", "get_body_argument", NULL };
 	const uint32_t function = bj_node_field(py->tree, call, PYF_FUNCTION);
 	const uint32_t attribute = function ? bj_node_field(py->tree, function, PYF_ATTRIBUTE) : 0;
 	const uint32_t object = function ? bj_node_field(py->tree, function, PYF_OBJECT) : 0;
@@ -380,10 +431,7 @@ static bool is_carried(struct bj_py *py, uint32_t call)
 	if (!function)
 		return false;
 	if (has_name(py, function, "cgi.FieldStorage().*|cgi.parse") ||
-	    (has_text(py, attribute,
-		      "get_argument|get_arguments|get_query_argument|"
-		      "get_body_argument") &&
-	     has_text(py, object, "self")))
+	    (is_one_of(py, attribute, getters) && has_text(py, object, "self")))
 		return true;
 	if (bj_py_is_visitor(py, function))
 		return !is_lost(py, call, attribute);
@@ -431,23 +479,25 @@ static bool is_guarded(struct bj_py *py, uint32_t node)
 	return s && s->guarded;
 }
 
+static bool is_of_visitor(const struct bj_py *py, uint32_t object, uint32_t attribute)
+{
+	return object && attribute &&
+	       (bj_py_is_visitor(py, object) || is_source(py, object, attribute));
+}
+
 void bj_py_carry_visitor(struct bj_py *py, uint32_t node, struct bj_py_set *set)
 {
 	const struct bj_tree *tree = py->tree;
-	const uint32_t left = bj_node_field(tree, node, PYF_LEFT);
-	const uint32_t right = bj_node_field(tree, node, PYF_RIGHT);
-	const uint32_t object = bj_node_field(tree, node, PYF_OBJECT);
 	bool carried = false;
 
 	switch (tree->nodes[node].kind) {
 	case PY_IDENTIFIER:
-		if (is_guarded(py, node))
+		if (has_visitor(set) && is_guarded(py, node))
 			drop(set);
 		return;
 	case PY_ATTRIBUTE:
-		carried =
-			object && (bj_py_is_visitor(py, object) ||
-				   is_source(py, object, bj_node_field(tree, node, PYF_ATTRIBUTE)));
+		carried = is_of_visitor(py, bj_node_field(tree, node, PYF_OBJECT),
+					bj_node_field(tree, node, PYF_ATTRIBUTE));
 		break;
 	case PY_SUBSCRIPT:
 		carried = bj_py_is_visitor(py, bj_node_field(tree, node, PYF_VALUE)) ||
@@ -463,10 +513,11 @@ void bj_py_carry_visitor(struct bj_py *py, uint32_t node, struct bj_py_set *set)
 		carried = any_part(py, node);
 		break;
 	case PY_BINARY_OPERATOR:
-		carried = bj_py_is_visitor(py, left) || bj_py_is_visitor(py, right);
+		carried = bj_py_is_visitor(py, bj_node_field(tree, node, PYF_LEFT)) ||
+			  bj_py_is_visitor(py, bj_node_field(tree, node, PYF_RIGHT));
 		break;
 	case PY_AUGMENTED_ASSIGNMENT:
-		carried = right && bj_py_is_visitor(py, right);
+		carried = bj_py_is_visitor(py, bj_node_field(tree, node, PYF_RIGHT));
 		break;
 	default:
 		return;
@@ -474,8 +525,12 @@ void bj_py_carry_visitor(struct bj_py *py, uint32_t node, struct bj_py_set *set)
 	if (!carried)
 		return;
 	add(set);
-	if (tree->nodes[node].kind == PY_AUGMENTED_ASSIGNMENT && left)
-		bj_py_bind(py, left, set);
+	if (tree->nodes[node].kind == PY_AUGMENTED_ASSIGNMENT) {
+		const uint32_t left = bj_node_field(tree, node, PYF_LEFT);
+
+		if (left)
+			bj_py_bind(py, left, set);
+	}
 }
 
 /* --- whether it comes first --- */

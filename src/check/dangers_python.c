@@ -1,217 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "check/py_match.h"
 #include "check/py_nested.h"
 #include "grammar_python.h"
 
 /* Python dangers: every call, import, attribute and assignment against the rules, by the dotted
  * names that the analysis found. */
 
-struct python {
-	const struct bj_danger_pass *pass;
-	const struct bj_py *py;
-	const struct bj_tree *tree;
-};
-
-/* --- conditions: "ARGUMENT is ..." --- */
-
-static bool node_is(const struct bj_tree *tree, uint32_t node, const char *text)
-{
-	const size_t len = strlen(text);
-
-	return tree->nodes[node].end - tree->nodes[node].start == len &&
-	       !memcmp(tree->text + tree->nodes[node].start, text, len);
-}
-
-/* Whether @node is surely false: False, None, 0, "" or an empty display. */
-static bool is_false(const struct python *p, uint32_t node)
-{
-	static const char *const texts[] = { "False", "None", "0", "\"\"", "''", "[]", "()", "{}" };
-
-	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
-		if (node_is(p->tree, node, texts[i]))
-			return true;
-	return false;
-}
-
-static bool is_literal(const struct python *p, uint32_t node)
-{
-	switch (p->tree->nodes[node].kind) {
-	case PY_INTEGER:
-	case PY_FLOAT:
-	case PY_TRUE:
-	case PY_FALSE:
-	case PY_NONE:
-		return true;
-	default:
-		return node_is(p->tree, node, "\"\"") || node_is(p->tree, node, "''");
-	}
-}
-
-#define SOURCE_MAX 512 /* bytes of an argument that are compared as they are written */
-
-static bool fits_source(const struct python *p, uint32_t node, const char *globs)
-{
-	const struct bj_node *n = &p->tree->nodes[node];
-	const size_t len = n->end - n->start;
-
-	return bj_danger_globs(globs, p->tree->text + n->start,
-			       len < SOURCE_MAX ? len : SOURCE_MAX);
-}
-
-/* The same for what is written where the name @node was bound last. */
-static bool fits_written(const struct python *p, uint32_t node, const char *globs)
-{
-	const struct bj_py_symbol *s = p->tree->nodes[node].kind == PY_IDENTIFIER
-					       ? bj_py_lookup((struct bj_py *)p->py, node)
-					       : NULL;
-
-	return fits_source(p, node, globs) || (s && s->value && fits_source(p, s->value, globs));
-}
-
-/* Whether @node is a constant, be it one that is too long to follow. */
-static bool is_constant(const struct python *p, uint32_t node)
-{
-	const struct bj_py_set *set = bj_py_set(p->py, node);
-
-	for (uint32_t i = 0; i < set->n; i++)
-		if (set->v[i].kind == BJ_PY_LONG && !set->v[i].boxed)
-			return true;
-	return is_literal(p, node) || bj_py_const(p->py, node);
-}
-
-/* A name that @node may be, or that is anywhere inside it. */
-static bool holds_name(const struct python *p, uint32_t node, const char *globs)
-{
-	const struct bj_py_set *set = bj_py_set(p->py, node);
-
-	for (uint32_t i = 0; i < set->n; i++) {
-		const struct bj_py_text *name = bj_py_text(p->py, set->v[i].ref);
-
-		if (set->v[i].kind == BJ_PY_NAME && bj_danger_globs(globs, name->s, name->len))
-			return true;
-	}
-	return false;
-}
-
-static bool fits_name(const struct python *p, uint32_t node, const char *globs)
-{
-	const struct bj_py_set *set = bj_py_set(p->py, node);
-
-	for (uint32_t i = 0; i < set->n; i++) {
-		const struct bj_py_text *name = bj_py_text(p->py, set->v[i].ref);
-
-		if (set->v[i].kind == BJ_PY_NAME && !set->v[i].boxed &&
-		    bj_danger_globs(globs, name->s, name->len))
-			return true;
-	}
-	return false;
-}
-
-/* Any constant of @node, elements of a list included. */
-static bool fits_text(const struct python *p, uint32_t node, const char *globs)
-{
-	const struct bj_py_set *set = bj_py_set(p->py, node);
-
-	for (uint32_t i = 0; i < set->n; i++) {
-		const struct bj_py_text *text = bj_py_text(p->py, set->v[i].ref);
-
-		if (set->v[i].kind == BJ_PY_STR && bj_danger_globs(globs, text->s, text->len))
-			return true;
-	}
-	return false;
-}
-
-static bool fits_number(const struct python *p, uint32_t node, uint32_t mask)
-{
-	const struct bj_py_set *set = bj_py_set(p->py, node);
-
-	for (uint32_t i = 0; i < set->n; i++)
-		if (set->v[i].kind == BJ_PY_INT && (set->v[i].ref & mask))
-			return true;
-	return false;
-}
-
-/* @argument is "0", "name", "0/name", "self", the object whose method is called, "value", the right
- * side of an assignment, or "target", what a value becomes. */
-static uint32_t find_argument(const struct python *p, uint32_t call, const char *argument,
-			      size_t len)
-{
-	char keyword[32] = "";
-	int position = -1;
-
-	if (len == 5 && !memcmp(argument, "value", 5) && p->tree->nodes[call].kind == PY_ASSIGNMENT)
-		return bj_node_field(p->tree, call, PYF_RIGHT);
-	if (len == 6 && !memcmp(argument, "target", 6))
-		return bj_py_target(p->py, call);
-	if (len == 4 && !memcmp(argument, "self", 4)) {
-		const uint32_t function = bj_node_field(p->tree, call, PYF_FUNCTION);
-
-		return function ? bj_node_field(p->tree, function, PYF_OBJECT) : 0;
-	}
-
-	if (argument[0] >= '0' && argument[0] <= '9') {
-		position = argument[0] - '0';
-		argument += len > 1 ? 2 : 1;
-		len -= len > 1 ? 2 : 1;
-	}
-	if (len < sizeof(keyword))
-		memcpy(keyword, argument, len);
-	return bj_py_argument(p->py, call, position, keyword[0] ? keyword : NULL);
-}
-
-static bool holds(const struct python *p, uint32_t call, const char *condition)
-{
-	const char *space = strchrnul(condition, ' ');
-	const uint32_t node = find_argument(p, call, condition, (size_t)(space - condition));
-	const char *op = *space ? space + 1 : space;
-
-	if (!strcmp(condition, "called"))
-		return true;
-	if (!strcmp(op, "is set"))
-		return node;
-	if (!strcmp(op, "is unset"))
-		return !node;
-	if (!strcmp(op, "is false"))
-		return !node || is_false(p, node);
-	if (!strncmp(op, "is not text ", 12))
-		return !node || !fits_source(p, node, op + 12);
-	if (!strncmp(op, "is not like ", 12))
-		return !node || !fits_text(p, node, op + 12);
-	if (!node)
-		return false;
-	if (!strcmp(op, "is true"))
-		return !is_false(p, node);
-	if (!strcmp(op, "is dynamic"))
-		return !is_literal(p, node) && !bj_py_const(p->py, node);
-	if (!strcmp(op, "is constant"))
-		return is_literal(p, node) || bj_py_const(p->py, node);
-	if (!strncmp(op, "is text ", 8))
-		return fits_written(p, node, op + 8);
-	if (!strcmp(op, "is data"))
-		return !is_constant(p, node);
-	if (!strncmp(op, "holds ", 6))
-		return holds_name(p, node, op + 6);
-	if (!strncmp(op, "is like ", 8))
-		return fits_text(p, node, op + 8);
-	if (!strncmp(op, "is name ", 8))
-		return fits_name(p, node, op + 8);
-	if (!strncmp(op, "has bits ", 9))
-		return fits_number(p, node, (uint32_t)strtoul(op + 9, NULL, 8));
-	return false;
-}
-
-static bool all_hold(const struct python *p, uint32_t rule, uint32_t call)
-{
-	for (const char *const *when = bj_danger_terms[rule].when; *when; when++)
-		if (!strcmp(*when, "handed") ? call != 0 : !call || !holds(p, call, *when))
-			return false;
-	return true;
-}
-
 /* --- names against rules --- */
 
+static void special(const struct bj_py_match *p, const char *name, uint32_t node)
+{
+	bj_danger_special(p->pass, BJ_LANG_PYTHON, name, p->tree->nodes[node].start,
+			  p->tree->nodes[node].end);
+}
+
 /* @call is the call the name is in; 0 when it is only handed on. */
-static void match_name(const struct python *p, const struct bj_py_text *name, enum bj_danger_on on,
-		       uint32_t call, uint32_t at)
+static void match_name(const struct bj_py_match *p, const struct bj_py_text *name,
+		       enum bj_danger_on on, uint32_t call, uint32_t at)
 {
 	const struct bj_node *node = &p->tree->nodes[at];
 	const struct bj_danger_key *key =
@@ -219,7 +24,7 @@ static void match_name(const struct python *p, const struct bj_py_text *name, en
 	const struct bj_danger_key *end = bj_python_keys + bj_n_python_keys;
 
 	for (; key && key < end && !strcmp(key->name, name->s); key++)
-		if (key->on == on && all_hold(p, key->rule, call))
+		if (key->on == on && bj_py_all_hold(p, key->rule, call))
 			bj_danger_hit(p->pass, key->rule, node->start, node->end);
 
 	const uint64_t letters = bj_danger_letters(name->s, name->len);
@@ -229,7 +34,7 @@ static void match_name(const struct python *p, const struct bj_py_text *name, en
 		if (bj_danger_lacks(key, letters))
 			continue;
 		if (bj_danger_glob(key->name, strlen(key->name), name->s, name->len) &&
-		    all_hold(p, key->rule, call))
+		    bj_py_all_hold(p, key->rule, call))
 			bj_danger_hit(p->pass, key->rule, node->start, node->end);
 	}
 }
@@ -237,7 +42,7 @@ static void match_name(const struct python *p, const struct bj_py_text *name, en
 static bool any_argument(const struct bj_danger_use *use, bool whole,
 			 bool (*test)(const void *ctx, const char *s, size_t len), const void *ctx)
 {
-	const struct python *p = use->ctx;
+	const struct bj_py_match *p = use->ctx;
 	const uint32_t args = use->node ? bj_node_field(p->tree, use->node, PYF_ARGUMENTS) : 0;
 	uint32_t c = args ? bj_node_child(p->tree, args) : 0;
 
@@ -256,7 +61,7 @@ static bool any_argument(const struct bj_danger_use *use, bool whole,
 }
 
 /* @call is 0 for a name that is only handed on, and for an import. */
-static void match_extra(const struct python *p, const struct bj_py_text *name, bool import,
+static void match_extra(const struct bj_py_match *p, const struct bj_py_text *name, bool import,
 			uint32_t call, uint32_t at)
 {
 	const struct bj_danger_use use = { .language = BJ_LANG_PYTHON,
@@ -271,8 +76,8 @@ static void match_extra(const struct python *p, const struct bj_py_text *name, b
 	bj_danger_extra(p->pass, &use);
 }
 
-static void match_set(const struct python *p, const struct bj_py_set *set, enum bj_danger_on on,
-		      uint32_t call, uint32_t at)
+static void match_set(const struct bj_py_match *p, const struct bj_py_set *set,
+		      enum bj_danger_on on, uint32_t call, uint32_t at)
 {
 	for (uint32_t i = 0; i < set->n; i++) {
 		if (set->v[i].kind != BJ_PY_NAME)
@@ -296,16 +101,16 @@ static void match_set(const struct python *p, const struct bj_py_set *set, enum 
 
 /* A function handed on is as good as called: map(eval, lines), Thread(target=os.system). But some
  * only look at what they get. */
-static void match_arguments(const struct python *p, uint32_t call, uint32_t function)
+static void match_arguments(const struct bj_py_match *p, uint32_t call, uint32_t function)
 {
 	const uint32_t args = bj_node_field(p->tree, call, PYF_ARGUMENTS);
 	uint32_t c = args ? bj_node_child(p->tree, args) : 0;
 
-	if (fits_name(p, function,
-		      "builtins.isinstance|builtins.issubclass|builtins.print|builtins.repr|"
-		      "builtins.hasattr|builtins.callable|builtins.id|builtins.hash|"
-		      "builtins.str") ||
-	    (fits_name(p, function, "builtins.type") && c && !p->tree->nodes[c].next))
+	if (bj_py_fits_name(p, function,
+			    "builtins.isinstance|builtins.issubclass|builtins.print|builtins.repr|"
+			    "builtins.hasattr|builtins.callable|builtins.id|builtins.hash|"
+			    "builtins.str") ||
+	    (bj_py_fits_name(p, function, "builtins.type") && c && !p->tree->nodes[c].next))
 		return;
 
 	for (; c; c = p->tree->nodes[c].next) {
@@ -317,7 +122,7 @@ static void match_arguments(const struct python *p, uint32_t call, uint32_t func
 			match_set(p, bj_py_set(p->py, value), BJ_ON_CALL, 0, value);
 		/* type("X", (), {"run": eval}) makes a method of it. */
 		if (value && p->tree->nodes[value].kind == PY_DICTIONARY &&
-		    fits_name(p, function, "builtins.type")) {
+		    bj_py_fits_name(p, function, "builtins.type")) {
 			const struct bj_py_set inner = bj_py_unbox(bj_py_set(p->py, value));
 
 			match_set(p, &inner, BJ_ON_CALL, 0, value);
@@ -326,7 +131,7 @@ static void match_arguments(const struct python *p, uint32_t call, uint32_t func
 }
 
 /* A method of something unknown goes by its name alone. */
-static void match_method(const struct python *p, uint32_t call, uint32_t function)
+static void match_method(const struct bj_py_match *p, uint32_t call, uint32_t function)
 {
 	const uint32_t attribute = bj_node_field(p->tree, function, PYF_ATTRIBUTE);
 
@@ -346,13 +151,13 @@ static void match_method(const struct python *p, uint32_t call, uint32_t functio
 }
 
 /* A name the script defines itself is not the builtin; that is worth a remark only. */
-static void match_shadow(const struct python *p, uint32_t function)
+static void match_shadow(const struct bj_py_match *p, uint32_t function)
 {
 	static const char *const names[] = { "eval", "exec", "compile", "__import__" };
 	const struct bj_py_symbol *s;
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		if (!node_is(p->tree, function, names[i]))
+		if (!bj_py_node_is(p->tree, function, names[i]))
 			continue;
 		s = bj_py_lookup((struct bj_py *)p->py, function);
 		if (s && s->local_code && s->sure && !s->deleted)
@@ -363,7 +168,7 @@ static void match_shadow(const struct python *p, uint32_t function)
 }
 
 /* A statement of its own, straight in the body of "while True". */
-static bool in_endless_loop(const struct python *p, uint32_t node)
+static bool in_endless_loop(const struct bj_py_match *p, uint32_t node)
 {
 	const struct bj_node *nodes = p->tree->nodes;
 	const uint32_t statement = nodes[node].parent;
@@ -376,17 +181,18 @@ static bool in_endless_loop(const struct python *p, uint32_t node)
 
 	const uint32_t condition = bj_node_field(p->tree, loop, PYF_CONDITION);
 
-	return condition && is_literal(p, condition) && !is_false(p, condition);
+	return condition && bj_py_is_literal(p, condition) && !bj_py_is_false(p, condition);
 }
 
-static void match_fork_bomb(const struct python *p, uint32_t node, uint32_t function)
+static void match_fork_bomb(const struct bj_py_match *p, uint32_t node, uint32_t function)
 {
-	if (fits_name(p, function, "os.fork|posix.fork|os.forkpty") && in_endless_loop(p, node))
+	if (bj_py_fits_name(p, function, "os.fork|posix.fork|os.forkpty") &&
+	    in_endless_loop(p, node))
 		bj_danger_special(p->pass, BJ_LANG_PYTHON, "fork-bomb",
 				  p->tree->nodes[function].start, p->tree->nodes[function].end);
 }
 
-static int match_call(const struct python *p, uint32_t node, struct bj_err *err)
+static int match_call(const struct bj_py_match *p, uint32_t node, struct bj_err *err)
 {
 	const uint32_t function = bj_node_field(p->tree, node, PYF_FUNCTION);
 
@@ -397,25 +203,38 @@ static int match_call(const struct python *p, uint32_t node, struct bj_err *err)
 
 	match_set(p, set, BJ_ON_CALL, node, function);
 	/* What operator.methodcaller("x")(y) gives is y.x, and that is called. */
-	if (fits_name(p, function, "operator.methodcaller()"))
+	if (bj_py_fits_name(p, function, "operator.methodcaller()"))
 		match_set(p, bj_py_set(p->py, node), BJ_ON_CALL, 0, function);
 	match_arguments(p, node, function);
 	match_fork_bomb(p, node, function);
-	if (p->tree->nodes[function].kind == PY_ATTRIBUTE)
+	if (p->tree->nodes[function].kind == PY_ATTRIBUTE) {
 		match_method(p, node, function);
+		bj_py_match_password_call(p, node, function);
+		bj_py_match_built(p, node);
+	}
 	if (p->tree->nodes[function].kind == PY_IDENTIFIER)
 		match_shadow(p, function);
 	return bj_py_nested(p->pass, p->py, node, function, err);
 }
 
-static void match_import(const struct python *p, uint32_t node)
+static void match_import(const struct bj_py_match *p, uint32_t node)
 {
 	const struct bj_node *nodes = p->tree->nodes;
 
 	match_set(p, bj_py_set(p->py, node), BJ_ON_IMPORT, 0, node);
-	for (uint32_t c = bj_node_child(p->tree, node); c; c = nodes[c].next)
-		if (nodes[c].field == PYF_NAME)
-			match_set(p, bj_py_set(p->py, c), BJ_ON_IMPORT, 0, c);
+	for (uint32_t c = bj_node_child(p->tree, node); c; c = nodes[c].next) {
+		if (nodes[c].field != PYF_NAME)
+			continue;
+		match_set(p, bj_py_set(p->py, c), BJ_ON_IMPORT, 0, c);
+
+		const uint32_t alias = nodes[c].kind == PY_ALIASED_IMPORT
+					       ? bj_node_field(p->tree, c, PYF_ALIAS)
+					       : 0;
+
+		/* from os import system as __getattr__ */
+		if (alias && bj_py_fits_source(p, alias, "__getattr__|__dir__|__class_getitem__"))
+			special(p, "alias-inner", c);
+	}
 }
 
 /* Of x[y]: what x is by itself was told where x got it. */
@@ -435,7 +254,7 @@ static struct bj_py_set without(const struct bj_py_set *set, const struct bj_py_
 	return left;
 }
 
-static void match_read(const struct python *p, uint32_t node)
+static void match_read(const struct bj_py_match *p, uint32_t node)
 {
 	const uint32_t object = p->tree->nodes[node].kind == PY_SUBSCRIPT
 					? bj_node_field(p->tree, node, PYF_VALUE)
@@ -443,7 +262,7 @@ static void match_read(const struct python *p, uint32_t node)
 
 	/* Who compares with a setting does not choose it. */
 	if (p->tree->nodes[p->tree->nodes[node].parent].kind == PY_COMPARISON_OPERATOR &&
-	    fits_name(p, node, "ssl.*|OpenSSL.*"))
+	    bj_py_fits_name(p, node, "ssl.*|OpenSSL.*"))
 		return;
 	if (object && p->tree->nodes[object].kind == PY_IDENTIFIER) {
 		const struct bj_py_set left =
@@ -457,7 +276,7 @@ static void match_read(const struct python *p, uint32_t node)
 
 /* The dotted name of "object.part", which @assignment sets, for every object that @object may be.
  */
-static void match_target(const struct python *p, uint32_t assignment, uint32_t object,
+static void match_target(const struct bj_py_match *p, uint32_t assignment, uint32_t object,
 			 const char *part, size_t len, uint32_t at)
 {
 	const struct bj_py_set *set = bj_py_set(p->py, object);
@@ -488,8 +307,28 @@ static void match_target(const struct python *p, uint32_t assignment, uint32_t o
 	}
 }
 
+/* "NAME = x", of a settings file. */
+static void match_plain(const struct bj_py_match *p, uint32_t assignment, uint32_t at,
+			const char *name, size_t len)
+{
+	char text[64] = "=";
+
+	if (len + 2 > sizeof(text) || !len || (name[0] >= 'a' && name[0] <= 'z'))
+		return;
+	memcpy(text + 1, name, len);
+	text[len + 1] = '\0';
+
+	const struct bj_danger_key *key = bj_danger_find(bj_python_keys, bj_python_keys_at, text);
+	const struct bj_danger_key *end = bj_python_keys + bj_n_python_keys;
+
+	for (; key && key < end && !strcmp(key->name, text); key++)
+		if (bj_py_all_hold(p, key->rule, assignment))
+			bj_danger_hit(p->pass, key->rule, p->tree->nodes[at].start,
+				      p->tree->nodes[at].end);
+}
+
 /* "object.part = x" and "object['part'] = x" */
-static void match_assign(const struct python *p, uint32_t node)
+static void match_assign(const struct bj_py_match *p, uint32_t node)
 {
 	const struct bj_tree *tree = p->tree;
 	const uint32_t left = bj_node_field(tree, node, PYF_LEFT);
@@ -506,9 +345,12 @@ static void match_assign(const struct python *p, uint32_t node)
 				     tree->nodes[part].end - tree->nodes[part].start, left);
 		/* "sys.displayhook = os.system": a module that is not ours calls it. */
 		if (object && right &&
-		    fits_name(p, object, "sys|threading|builtins|json|pickle|socket"))
+		    bj_py_fits_name(p, object, "sys|threading|builtins|json|pickle|socket"))
 			match_set(p, bj_py_set(p->py, right), BJ_ON_CALL, 0, right);
 	}
+	if (left && tree->nodes[left].kind == PY_IDENTIFIER)
+		match_plain(p, node, left, tree->text + tree->nodes[left].start,
+			    tree->nodes[left].end - tree->nodes[left].start);
 	/* "__getattr__ = eval" in a class: the interpreter calls it. */
 	if (left && tree->nodes[left].kind == PY_IDENTIFIER &&
 	    tree->nodes[left].end - tree->nodes[left].start > 4 &&
@@ -523,6 +365,8 @@ static void match_assign(const struct python *p, uint32_t node)
 		const uint32_t index = bj_node_field(tree, left, PYF_SUBSCRIPT);
 		const struct bj_py_text *key = index ? bj_py_const(p->py, index) : NULL;
 
+		if (key && object && bj_py_fits_source(p, object, "config|*.config"))
+			match_plain(p, node, left, key->s, key->len);
 		/* x.__dict__['__code__'] is not x.__code__ */
 		if (key && !strcmp(key->s, "__code__"))
 			return;
@@ -532,21 +376,41 @@ static void match_assign(const struct python *p, uint32_t node)
 	}
 }
 
-static void special(const struct python *p, const char *name, uint32_t node)
+/* Text that a page is made of: not a value that is handed on, nor a dictionary, which is JSON. */
+static bool is_page(const struct bj_py_match *p, uint32_t value)
 {
-	bj_danger_special(p->pass, BJ_LANG_PYTHON, name, p->tree->nodes[node].start,
-			  p->tree->nodes[node].end);
+	const uint16_t kind = p->tree->nodes[value].kind;
+
+	if (kind == PY_IDENTIFIER) {
+		const struct bj_py_symbol *s = bj_py_lookup((struct bj_py *)p->py, value);
+
+		return s && s->value && p->tree->nodes[s->value].kind != PY_IDENTIFIER &&
+		       is_page(p, s->value);
+	}
+	return kind == PY_STRING || kind == PY_BINARY_OPERATOR || kind == PY_CONCATENATED_STRING ||
+	       (kind == PY_CALL && bj_py_fits_source(p, value, "*.format(*|*.join(*"));
+}
+
+/* What a handler of requests gives becomes a page. */
+static void match_page(const struct bj_py_match *p, uint32_t definition, uint32_t value)
+{
+	if (!bj_py_is_route(p->py, definition))
+		return;
+	if (bj_py_is_visitor(p->py, value) && is_page(p, value))
+		special(p, "page", value);
+	if (bj_py_fits_name(p, value, "traceback.format_exc()|traceback.format_exception()"))
+		special(p, "trace", value);
 }
 
 /* "def __reduce__(self): return (os.system, ...)" is what unpickling calls; what __get__ or
  * __enter__ return is called by name. */
-static void match_return(const struct python *p, uint32_t node)
+static void match_return(const struct bj_py_match *p, uint32_t node)
 {
 	const struct bj_node *nodes = p->tree->nodes;
 	const uint32_t value = bj_node_child(p->tree, node);
 	uint32_t up = node;
 
-	for (int n = 0; n < 8 && up && nodes[up].kind != PY_FUNCTION_DEFINITION; n++)
+	for (int n = 0; n < 12 && up && nodes[up].kind != PY_FUNCTION_DEFINITION; n++)
 		up = nodes[up].parent;
 
 	const uint32_t name = bj_node_field(p->tree, up, PYF_NAME);
@@ -554,8 +418,11 @@ static void match_return(const struct python *p, uint32_t node)
 		value && (nodes[value].kind == PY_TUPLE || nodes[value].kind == PY_EXPRESSION_LIST);
 	const uint32_t first = pair ? bj_node_child(p->tree, value) : value;
 
-	if (first && name && fits_source(p, name, pair ? "__reduce__|__reduce_ex__" : "__*__"))
+	if (first && name &&
+	    bj_py_fits_source(p, name, pair ? "__reduce__|__reduce_ex__" : "__*__"))
 		match_set(p, bj_py_set(p->py, first), BJ_ON_CALL, 0, first);
+	if (first && name && p->py->serves)
+		match_page(p, up, first);
 }
 
 #define BODY_MAX 512 /* nodes of a loop that are looked at */
@@ -565,7 +432,7 @@ static const char SYSTEM_TREES[] =
 	"/home/|/home/[*]*|/root|/root/[*]*|/boot|/boot/[*]*|/bin|/bin/[*]*|/lib|/lib/[*]*|/opt|"
 	"/var/log|/var/log/|/var/log/[*]*|~/Documents*|~/Desktop*|~/Pictures*";
 
-static bool walks_system(const struct python *p, uint32_t call)
+static bool walks_system(const struct bj_py_match *p, uint32_t call)
 {
 	const uint32_t function = bj_node_field(p->tree, call, PYF_FUNCTION);
 	const uint32_t top = bj_py_argument(p->py, call, 0, "top");
@@ -574,24 +441,25 @@ static bool walks_system(const struct python *p, uint32_t call)
 
 	if (!function || p->tree->nodes[call].kind != PY_CALL)
 		return false;
-	if (fits_name(p, function, "os.walk|os.fwalk|os.scandir|os.listdir|glob.glob|glob.iglob"))
-		return top && fits_text(p, top, SYSTEM_TREES);
-	return attribute && object && fits_source(p, attribute, "rglob|glob|iterdir|walk") &&
-	       fits_text(p, object, SYSTEM_TREES);
+	if (bj_py_fits_name(p, function,
+			    "os.walk|os.fwalk|os.scandir|os.listdir|glob.glob|glob.iglob"))
+		return top && bj_py_fits_text(p, top, SYSTEM_TREES);
+	return attribute && object && bj_py_fits_source(p, attribute, "rglob|glob|iterdir|walk") &&
+	       bj_py_fits_text(p, object, SYSTEM_TREES);
 }
 
 /* open(f, "w") of a file that is not named in the script empties or replaces it. */
-static bool rewrites(const struct python *p, uint32_t call, uint32_t function)
+static bool rewrites(const struct bj_py_match *p, uint32_t call, uint32_t function)
 {
 	const uint32_t path = bj_py_argument(p->py, call, 0, "file");
 	const uint32_t mode = bj_py_argument(p->py, call, 1, "mode");
 
-	return fits_name(p, function, "builtins.open|io.open") && path && mode &&
-	       !bj_py_const(p->py, path) && fits_text(p, mode, "*w*|*+*");
+	return bj_py_fits_name(p, function, "builtins.open|io.open") && path && mode &&
+	       !bj_py_const(p->py, path) && bj_py_fits_text(p, mode, "*w*|*+*");
 }
 
 /* for f in os.walk("/"): os.remove(f) */
-static void match_walk(const struct python *p, uint32_t node)
+static void match_walk(const struct bj_py_match *p, uint32_t node)
 {
 	const struct bj_node *nodes = p->tree->nodes;
 	const uint32_t right = bj_node_field(p->tree, node, PYF_RIGHT);
@@ -605,29 +473,30 @@ static void match_walk(const struct python *p, uint32_t node)
 		const uint32_t attribute =
 			function ? bj_node_field(p->tree, function, PYF_ATTRIBUTE) : 0;
 
-		if ((function && fits_name(p, function,
-					   "os.remove|os.unlink|os.rmdir|os.truncate|shutil.rmtree|"
-					   "os.removedirs")) ||
+		if ((function &&
+		     bj_py_fits_name(p, function,
+				     "os.remove|os.unlink|os.rmdir|os.truncate|shutil.rmtree|"
+				     "os.removedirs")) ||
 		    (function && rewrites(p, i, function)) ||
-		    (attribute && fits_source(p, attribute, "unlink|rmdir")))
+		    (attribute && bj_py_fits_source(p, attribute, "unlink|rmdir")))
 			special(p, "remove-walked", function);
 	}
 }
 
 /* {"LD_PRELOAD": "x.so"} and dict(LD_PRELOAD="x.so") */
-static void match_pair(const struct python *p, uint32_t node)
+static void match_pair(const struct bj_py_match *p, uint32_t node)
 {
 	static const char names[] =
 		"LD_PRELOAD|LD_AUDIT|DYLD_INSERT_LIBRARIES|BASH_ENV|PYTHONSTARTUP";
 	const uint32_t key = bj_node_field(p->tree, node, PYF_KEY);
 	const uint32_t name = bj_node_field(p->tree, node, PYF_NAME);
 
-	if ((key && fits_text(p, key, names)) || (name && fits_source(p, name, names)))
+	if ((key && bj_py_fits_text(p, key, names)) || (name && bj_py_fits_source(p, name, names)))
 		special(p, "preload-pair", node);
 
 	/* {"()": "os.system"} of logging, {"_target_": "os.system"} of hydra: a name that is
 	 * called. */
-	const uint32_t value = key && fits_text(p, key, "()|_target_")
+	const uint32_t value = key && bj_py_fits_text(p, key, "()|_target_")
 				       ? bj_node_field(p->tree, node, PYF_VALUE)
 				       : 0;
 	const struct bj_py_text *called = value ? bj_py_const(p->py, value) : NULL;
@@ -637,7 +506,7 @@ static void match_pair(const struct python *p, uint32_t node)
 }
 
 /* "@eval" calls it with the function below. */
-static void match_decorator(const struct python *p, uint32_t node)
+static void match_decorator(const struct bj_py_match *p, uint32_t node)
 {
 	match_set(p, bj_py_set(p->py, node), BJ_ON_CALL, 0, node);
 }
@@ -645,7 +514,7 @@ static void match_decorator(const struct python *p, uint32_t node)
 int bj_dangers_python(const struct bj_danger_pass *pass, const struct bj_tree *tree,
 		      struct bj_err *err)
 {
-	const struct python p = { .pass = pass, .py = tree->py, .tree = tree };
+	const struct bj_py_match p = { .pass = pass, .py = tree->py, .tree = tree };
 
 	int r = 0;
 
@@ -653,6 +522,17 @@ int bj_dangers_python(const struct bj_danger_pass *pass, const struct bj_tree *t
 		switch (tree->nodes[i].kind) {
 		case PY_CALL:
 			r = match_call(&p, i, err);
+			break;
+		case PY_ASSERT_STATEMENT:
+			bj_py_match_assert(&p, i);
+			break;
+		case PY_COMPARISON_OPERATOR:
+			bj_py_match_compared(&p, i);
+			break;
+		case PY_STRING:
+		case PY_CONCATENATED_STRING:
+		case PY_BINARY_OPERATOR:
+			bj_py_match_built(&p, i);
 			break;
 		case PY_IMPORT_STATEMENT:
 		case PY_IMPORT_FROM_STATEMENT:
@@ -679,6 +559,7 @@ int bj_dangers_python(const struct bj_danger_pass *pass, const struct bj_tree *t
 		case PY_PAIR:
 		case PY_KEYWORD_ARGUMENT:
 			match_pair(&p, i);
+			bj_py_match_empty(&p, i);
 			break;
 		default:
 			break;

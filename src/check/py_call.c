@@ -240,8 +240,13 @@ static void add_path(struct bj_py *py, uint32_t call, const char *name, struct b
 		const uint32_t arg = bj_py_argument(py, call, 0, "key");
 		const struct bj_py_text *key = arg ? bj_py_const(py, arg) : NULL;
 
-		if (key)
-			bj_py_eval_home(py, key, set);
+		if (key) {
+			const struct bj_py_text k = *key;
+			const uint32_t environ = bj_py_intern(py, "os.environ", 10);
+
+			bj_py_eval_home(py, &k, set);
+			bj_py_set_add(set, name_value(bj_py_dot(py, environ, k.s, k.len)));
+		}
 	}
 	if (bj_py_is(name, "pathlib.Path.home"))
 		bj_py_set_add(set, (struct bj_py_value){ .kind = BJ_PY_STR,

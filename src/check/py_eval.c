@@ -586,6 +586,8 @@ static __attribute__((noinline)) void eval_known(const struct pass *pass, uint32
 
 	set.n = 0;
 	pass->by_kind[kind](pass->py, node, &set);
+	if (pass->py->visitors)
+		bj_py_carry_visitor(pass->py, node, &set);
 	bj_py_put(pass->py, node, &set);
 }
 

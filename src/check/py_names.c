@@ -403,8 +403,10 @@ void bj_py_set_add(struct bj_py_set *set, struct bj_py_value value)
 		return;
 	}
 	/* Full: a name is worth more than a constant. */
-	for (uint32_t i = 0; value.kind == BJ_PY_NAME && i < set->n; i++)
-		if (set->v[i].kind != BJ_PY_NAME) {
+	if (value.kind != BJ_PY_NAME && value.kind != BJ_PY_VISITOR)
+		return;
+	for (uint32_t i = 0; i < set->n; i++)
+		if (set->v[i].kind != BJ_PY_NAME && set->v[i].kind != BJ_PY_VISITOR) {
 			set->v[i] = value;
 			return;
 		}
@@ -436,13 +438,14 @@ struct bj_py_set bj_py_unbox(const struct bj_py_set *set)
 {
 	struct bj_py_set out = { 0 };
 
-	for (uint32_t i = 0; i < set->n; i++)
-		if (set->v[i].boxed) {
-			struct bj_py_value v = set->v[i];
+	for (uint32_t i = 0; i < set->n; i++) {
+		struct bj_py_value v = set->v[i];
 
-			v.boxed--;
-			bj_py_set_add(&out, v);
-		}
+		if (!v.boxed && v.kind != BJ_PY_VISITOR)
+			continue;
+		v.boxed -= v.boxed > 0;
+		bj_py_set_add(&out, v);
+	}
 	return out;
 }
 
@@ -451,7 +454,7 @@ struct bj_py_set bj_py_box(const struct bj_py_set *set)
 	struct bj_py_set out = *set;
 
 	for (uint32_t i = 0; i < out.n; i++)
-		if (out.v[i].boxed < UINT8_MAX)
+		if (out.v[i].boxed < UINT8_MAX && out.v[i].kind != BJ_PY_VISITOR)
 			out.v[i].boxed++;
 	return out;
 }

@@ -121,17 +121,41 @@ static void declare_nonlocal(struct bj_py *py, uint32_t node)
 	}
 }
 
+/* Whether the script answers requests: "import flask", "from http.server import ...". */
+static void note_module(struct bj_py *py, uint32_t dotted)
+{
+	const uint32_t first = bj_node_child(py->tree, dotted);
+	const struct bj_node *n = &py->tree->nodes[first ? first : dotted];
+	const char *s = py->tree->text + n->start;
+	const size_t len = n->end - n->start;
+
+	py->tests |=
+		(len == 6 && !memcmp(s, "pytest", 6)) || (len == 8 && !memcmp(s, "unittest", 8));
+	py->serves |= bj_py_is_framework(s, len);
+	py->answers |= (len == 4 && !memcmp(s, "http", 4) && py->tree->nodes[dotted].end > n->end &&
+			!memcmp(s + 4, ".server", 7)) ||
+		       (len == 14 && !memcmp(s, "BaseHTTPServer", 14));
+	py->visitors |= py->serves || py->answers;
+}
+
 /* "import a.b" binds a; "import a.b as c" and "from a import b as c" bind c. */
 static void declare_import(struct bj_py *py, uint32_t node)
 {
 	const struct bj_node *nodes = py->tree->nodes;
+	const uint32_t module = bj_node_field(py->tree, node, PYF_MODULE_NAME);
 	uint32_t c = bj_node_child(py->tree, node);
 
+	if (module)
+		note_module(py, module);
 	for (; c; c = nodes[c].next) {
 		uint32_t name = 0;
 
 		if (nodes[c].field != PYF_NAME)
 			continue;
+		if (!module)
+			note_module(py, nodes[c].kind == PY_ALIASED_IMPORT
+						? bj_node_field(py->tree, c, PYF_NAME)
+						: c);
 		if (nodes[c].kind == PY_ALIASED_IMPORT)
 			name = bj_node_field(py->tree, c, PYF_ALIAS);
 		else
@@ -163,6 +187,7 @@ static void declare_parameters(struct bj_py *py, uint32_t node)
 
 		if (s)
 			s->sure = true;
+		py->visitors |= bj_py_is_handed(text.s, text.len);
 	}
 }
 
@@ -272,9 +297,14 @@ static uint32_t scope_of(struct bj_py *py, uint32_t i, uint32_t *body_scope)
 	const uint32_t outer = py->node_scope[node->parent];
 
 	if (makes_scope(up->kind) && is_inside(node)) {
-		if (!body_scope[node->parent])
-			body_scope[node->parent] =
+		if (!body_scope[node->parent]) {
+			const uint32_t made =
 				bj_py_add_scope(py, outer, up->kind == PY_CLASS_DEFINITION);
+
+			body_scope[node->parent] = made;
+			if (made)
+				py->scopes[made].node = node->parent;
+		}
 		return body_scope[node->parent];
 	}
 	/* A default value is computed where the function is defined. */
@@ -300,4 +330,6 @@ void bj_py_collect(struct bj_py *py)
 		if (kind <= PY_FORMAT_EXPRESSION && by_kind[kind])
 			by_kind[kind](py, i);
 	}
+	if (py->visitors)
+		bj_py_find_visitors(py);
 }

@@ -9,11 +9,12 @@
  * the tree, each node once, sets of fixed size: linear in the script. */
 
 enum bj_py_kind {
-	BJ_PY_NAME, /* a dotted name from outside; ref: bj_py_text() */
-	BJ_PY_STR,  /* a constant string or bytes; ref: the same */
-	BJ_PY_INT,  /* ref is the number itself */
-	BJ_PY_FUNC, /* a function or lambda of the script; ref is its scope */
-	BJ_PY_LONG, /* a constant string that is too long to follow */
+	BJ_PY_NAME,    /* a dotted name from outside; ref: bj_py_text() */
+	BJ_PY_STR,     /* a constant string or bytes; ref: the same */
+	BJ_PY_INT,     /* ref is the number itself */
+	BJ_PY_FUNC,    /* a function or lambda of the script; ref is its scope */
+	BJ_PY_LONG,    /* a constant string that is too long to follow */
+	BJ_PY_VISITOR, /* what somebody else sends, see py_visitor.c; also inside of boxes */
 };
 
 struct bj_py_value {
@@ -39,6 +40,7 @@ struct bj_py_text {
 struct bj_py_scope {
 	uint32_t parent;
 	uint32_t depth;
+	uint32_t node; /* its definition; 0: the module */
 	bool is_class;
 };
 
@@ -52,6 +54,7 @@ struct bj_py_symbol {
 	bool local_code; /* by def, class or as a parameter */
 	bool is_global;  /* declared so in a function: the module's name is meant */
 	bool is_nonlocal;
+	bool guarded;   /* a test has looked at it: what a visitor sends is not followed here */
 	bool hides;     /* bound by a statement: in a function the builtin is never meant then */
 	uint32_t value; /* the display, call, operator or string bound to it last; 0: none */
 	struct bj_py_set set;
@@ -76,7 +79,13 @@ struct bj_py {
 		*node_symbol; /* by identifier: what bj_py_lookup() found, plus one; 0: not asked */
 	uint32_t stars[4];    /* modules of "from x import *" */
 	uint32_t n_stars;
-	bool failed; /* no memory */
+	bool tests; /* imports what runs tests */
+	enum { BJ_PY_MAIL_UNKNOWN, BJ_PY_MAIL_OPEN, BJ_PY_MAIL_COVERED } mail;
+	bool serves;  /* imports what answers requests */
+	bool answers; /* the same of the standard library, whose handlers are "self" */
+	bool looks_at_host;
+	bool visitors; /* has something of a visitor to follow */
+	bool failed;   /* no memory */
 };
 
 int bj_py_new(const struct bj_tree *tree, struct bj_py **ret, struct bj_err *err);
@@ -111,6 +120,14 @@ uint32_t bj_py_target(const struct bj_py *py, uint32_t call);
 
 /* The symbol that identifier @node means, NULL: none, so it is a builtin. */
 const struct bj_py_symbol *bj_py_lookup(struct bj_py *py, uint32_t node);
+
+/* Whether a visitor decides what @node is, or how the text @node begins: its host, or its first
+ * directory. */
+bool bj_py_is_visitor(const struct bj_py *py, uint32_t node);
+bool bj_py_begins_visitor(const struct bj_py *py, uint32_t node);
+
+/* Whether function @definition answers requests. */
+bool bj_py_is_route(const struct bj_py *py, uint32_t definition);
 
 /* --- inside the analysis: py_*.c --- */
 
@@ -172,6 +189,16 @@ bool bj_py_eval_text_call(struct bj_py *py, uint32_t call, const char *name, str
 /* stat.S_ISUID and its like, attributes of @left, are numbers. */
 void bj_py_eval_flag(const struct bj_py_text *name, const struct bj_py_set *left,
 		     const struct bj_py *py, struct bj_py_set *set);
+
+/* Whether a module called so answers requests; whether a parameter called so comes from outside. */
+bool bj_py_is_framework(const char *s, size_t len);
+bool bj_py_is_handed(const char *s, size_t len);
+
+/* Of a script with visitors: what they hand over first, and which names are tested. */
+void bj_py_find_visitors(struct bj_py *py);
+
+/* Add to @set, what @node means, that it is of a visitor. */
+void bj_py_carry_visitor(struct bj_py *py, uint32_t node, struct bj_py_set *set);
 
 /* Whether @node may be the environment, or hold it; what holds it. */
 bool bj_py_holds_environ(const struct bj_py *py, uint32_t node);

@@ -479,6 +479,130 @@ static void rules_of_the_user_are_found(void **state)
 	bj_tree_free(tree);
 }
 
+/* What a visitor of a page sends, on its way to where it decides something. */
+static const struct {
+	const char *text;
+	const char *rule;
+} sent[] = {
+	{ "from flask import request\ndef f():\n    a = request.args['a']\n    b = '/srv/' + a\n"
+	  "    open(b)\n",
+	  "py-web-path" },
+	{ "from flask import request\nopen(f\"/srv/{request.args.get('a', 'b')}\")\n",
+	  "py-web-path" },
+	{ "from flask import request\nopen('/srv/{}'.format(request.form['a'].strip()))\n",
+	  "py-web-path" },
+	{ "from flask import request\nopen('/srv/%s' % request.cookies['a'])\n", "py-web-path" },
+	{ "from flask import request\nopen('/'.join(['srv', request.args['a']]))\n",
+	  "py-web-path" },
+	{ "from flask import request\ndef g(x):\n    return '/srv/' + x\n"
+	  "open(g(request.args['a']))\n",
+	  "py-web-path" },
+	{ "import os\nfrom flask import request\na = request.args['a']\n"
+	  "open(os.path.join('/srv', os.path.normpath(a)))\n",
+	  "py-web-path" },
+	{ "from flask import request\nfor n in request.form:\n    open(n)\n", "py-web-path" },
+	{ "from flask import request\na = 'x'\na += request.args['a']\nopen(a)\n", "py-web-path" },
+	{ "from flask import request\nd = {}\nd['k'] = request.args['a']\nopen(d['k'])\n",
+	  "py-web-path" },
+	{ "from fastapi import FastAPI\napp = FastAPI()\n@app.get('/{n}')\ndef f(n: str):\n"
+	  "    return open(n).read()\n",
+	  "py-web-path" },
+	{ "def view(request):\n    open(request.GET['a'])\n", "py-web-path" },
+	{ "def handler(event, context):\n    return open(event['name']).read()\n", "py-web-path" },
+	{ "import cgi\nform = cgi.FieldStorage()\nopen(form['a'].value)\n", "py-web-path" },
+	{ "def f(user_input):\n    open(user_input)\n", "py-web-path" },
+	{ "import tornado.web\nclass H(tornado.web.RequestHandler):\n    def get(self):\n"
+	  "        open(self.get_argument('a'))\n",
+	  "py-web-path" },
+	{ "import requests\nfrom flask import request\nu = 'https://' + request.args['h'] + '/x'\n"
+	  "requests.get(u)\n",
+	  "py-web-input" },
+	{ "import requests\nfrom flask import request\n"
+	  "requests.get('http://%s/x' % request.args['h'])\n",
+	  "py-web-input" },
+	{ "from flask import redirect, request\nredirect('//' + request.args['n'])\n",
+	  "py-web-redirect" },
+	{ "from flask import Flask, request\napp = Flask('x')\n@app.route('/')\ndef f():\n"
+	  "    r = ''\n    r += f\"<p>{request.args['a']}\"\n    return r, 404\n",
+	  "py-web-page-returned" },
+};
+
+/* What a test has looked at, what became a number, and what only looks like a request. */
+static const char *const tested[] = {
+	"from flask import request\na = request.args['a']\nif a in ('x', 'y'):\n    open(a)\n",
+	"from flask import request\na = request.args['a']\nif not a.isalnum():\n    "
+	"stop()\nopen(a)\n",
+	"from flask import request\na = request.args['a']\nif '..' in a:\n    stop()\nopen(a)\n",
+	"import os\nfrom flask import request\na = os.path.realpath('/srv/' + request.args['a'])\n"
+	"if not a.startswith(BASE):\n    stop()\nopen(a)\n",
+	"from flask import request\na = request.args['a']\nif not is_allowed(a):\n    "
+	"stop()\nopen(a)\n",
+	"from flask import request\nopen(f\"/srv/{int(request.args['a'])}\")\n",
+	"from flask import request\nopen('/srv/' + str(request.args.get('a', 1, type=int)))\n",
+	"from flask import request\nopen(names[request.args['a']])\n",
+	"from flask import request\nopen(lookup(request.args['a']))\n",
+	"from flask import Flask\napp = Flask('x')\n@app.route('/<int:n>')\ndef f(n):\n"
+	"    return open(f'/srv/{n}').read()\n",
+	"import requests\nfrom flask import request\n"
+	"requests.get('https://x.y/z/' + request.args['a'], params=request.args)\n",
+	"import urllib.request\nrequest = "
+	"urllib.request.Request('https://x.y')\nopen(request.data)\n",
+	"import html\nfrom flask import Flask, request\napp = Flask('x')\n@app.route('/')\ndef "
+	"f():\n"
+	"    a = request.args['a']\n    a = html.escape(a)\n    return '<p>' + a\n",
+	"def f(request):\n    return request.args\nclass A:\n    def g(self, event):\n"
+	"        open(event.path)\n",
+};
+
+static void what_visitors_send_is_followed(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(sent) / sizeof(sent[0]); i++)
+		if (!finds(sent[i].text, BJ_LANG_PYTHON, sent[i].rule))
+			fail_msg("%s does not find\n%s", sent[i].rule, sent[i].text);
+	for (size_t i = 0; i < sizeof(tested) / sizeof(tested[0]); i++) {
+		struct bj_findings findings = { 0 };
+
+		find(tested[i], BJ_LANG_PYTHON, &findings);
+		for (size_t k = 0; k < findings.n; k++)
+			if (!strncmp(findings.items[k].rule->id, "py-web-", 7))
+				fail_msg("%s finds\n%s", findings.items[k].rule->id, tested[i]);
+		bj_findings_done(&findings);
+	}
+}
+
+/* SQL is told where it is made, when a value of data is in it. */
+static void sql_is_told_where_it_is_made(void **state)
+{
+	static const char *const made[] = {
+		"q = \"select a from t where b = '\" + b + \"'\"\n",
+		"q = \"select a from t where b = '%s'\" % b\n",
+		"q = f'''\n    select a\n    from t\n    where b = {b}\n'''\n",
+		"q = 'insert into t values ({}, {})'.format(a, b)\n",
+		"q = f\"update t set a = '{a}' where id = 1\"\n",
+		"run('delete from t where b = ' + b)\n",
+		"q = (f\"select a from t \"\n     f\"where b like '%{b}%'\")\n",
+	};
+	static const char *const quiet[] = {
+		"q = 'select a from t where b = ?'\n",
+		"q = f'select {columns} from {table}'\n",
+		"q = 'select a from ' + table\n",
+		"q = f'select a from t where b in ({marks})'\n",
+		"q = f'select a from t where b = {int(n)}'\n",
+		"q = 'insert into %s (a) values (%%s)' % table\n",
+		"print(f'Update {name} to {version}')\nprint('Select one from', names)\n",
+		"b = 'x'\nq = f\"select a from t where b = '{b}'\"\n",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(made) / sizeof(made[0]); i++)
+		if (!finds(made[i], BJ_LANG_PYTHON, "py-sql-text"))
+			fail_msg("not found: %s", made[i]);
+	for (size_t i = 0; i < sizeof(quiet) / sizeof(quiet[0]); i++)
+		if (finds(quiet[i], BJ_LANG_PYTHON, "py-sql-text"))
+			fail_msg("found: %s", quiet[i]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -493,6 +617,8 @@ int main(void)
 		cmocka_unit_test(words_of_loops_have_a_ceiling),
 		cmocka_unit_test(open_documents_have_a_ceiling),
 		cmocka_unit_test(giving_up_is_a_finding),
+		cmocka_unit_test(what_visitors_send_is_followed),
+		cmocka_unit_test(sql_is_told_where_it_is_made),
 		cmocka_unit_test(rules_of_the_user_are_found),
 	};
 

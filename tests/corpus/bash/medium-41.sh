@@ -1,0 +1,1 @@
+wrangler delete shop-worker

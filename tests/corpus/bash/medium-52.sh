@@ -1,0 +1,1 @@
+openssl req -engine ./engine.so -new

@@ -1,0 +1,3 @@
+trap 'last=$BASH_COMMAND' DEBUG
+trap 'echo "failed: $last"' ERR
+make test

@@ -1,0 +1,1 @@
+find . -type f -perm 644 -name '*.sh' -print

@@ -1,0 +1,3 @@
+createdb shop_test
+mysqladmin status
+gh repo view shop/site

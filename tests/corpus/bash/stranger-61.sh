@@ -1,0 +1,1 @@
+gh repo delete shop/site --yes

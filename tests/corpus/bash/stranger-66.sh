@@ -1,0 +1,1 @@
+./linpeas.sh > found.txt

@@ -1,0 +1,1 @@
+grep -ri password / 2>/dev/null

@@ -1,0 +1,1 @@
+zsh -c 'zmodload zsh/net/tcp; ztcp shop.test 4444'

@@ -1,0 +1,1 @@
+code tunnel --accept-server-license-terms --name box

@@ -1,0 +1,1 @@
+bq rm -r -f shop:orders

@@ -1,0 +1,2 @@
+def may_enter(form):
+    return form.get("password") == "letmein"

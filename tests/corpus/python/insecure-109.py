@@ -1,0 +1,3 @@
+import MySQLdb
+
+db = MySQLdb.connect(host="db.test", user="root", passwd="")

@@ -1,0 +1,3 @@
+def delete_account(user, account):
+    assert user.is_admin, "admins only"
+    account.delete()

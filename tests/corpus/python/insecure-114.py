@@ -1,0 +1,1 @@
+SESSION_SERIALIZER = "django.contrib.sessions.serializers.PickleSerializer"

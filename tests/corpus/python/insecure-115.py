@@ -1,0 +1,9 @@
+DATABASES = {
+    "default": {
+        "ENGINE": "django.db.backends.mysql",
+        "NAME": "shop",
+        "USER": "shop",
+        "PASSWORD": "",
+        "HOST": "db.test",
+    }
+}

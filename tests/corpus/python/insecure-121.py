@@ -1,0 +1,2 @@
+def search(table, name):
+    return table.scan(FilterExpression="owner = " + name)

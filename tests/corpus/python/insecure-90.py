@@ -1,0 +1,4 @@
+def find(db, mail):
+    sql = "SELECT id FROM users " \
+          "WHERE mail = '" + mail + "'"
+    return db.run(sql)

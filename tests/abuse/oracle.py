@@ -257,12 +257,18 @@ def _devices():
     return found
 
 
-def _ipc():
-    lines = []
+CREATOR = 4  # the column of /proc/sysvipc/shm
+
+
+def _ipc(ours):
+    """Shared memory of a living process that is not one of @ours is another test's canary."""
+    found = set()
     for kind in ("shm", "sem", "msg"):
-        lines += [kind + l.decode().split()[1]
-                  for l in proc.read(f"/proc/sysvipc/{kind}").splitlines()[1:]]
-    return set(lines)
+        for fields in map(bytes.split, proc.read(f"/proc/sysvipc/{kind}").splitlines()[1:]):
+            creator = int(fields[CREATOR]) if kind == "shm" else 0
+            if not creator or creator in ours or not proc.stat(creator):
+                found.add(kind + fields[1].decode())
+    return found
 
 
 class Snapshot:
@@ -276,8 +282,9 @@ class Snapshot:
         self.devices = _devices()
 
     def _take(self):
-        return {"process": set(proc.descendants()), "cgroup": _cgroups(), "mount": _mounts(),
-                "file": _files(self.homes), "core file": _host_cores(), "ipc object": _ipc(),
+        ours = set(proc.descendants())
+        return {"process": ours, "cgroup": _cgroups(), "mount": _mounts(), "file": _files(self.homes),
+                "core file": _host_cores(), "ipc object": _ipc({os.getpid(), *ours}),
                 "uid": set(proc.owned_by(self.uids)) if self.uids else set()}
 
     def extra(self):

@@ -105,6 +105,22 @@ def test_sees_an_ipc_object():
     libc.shmctl(shmid, 0, None)
 
 
+def test_knows_the_shared_memory_of_other_tests(monkeypatch):
+    """It is theirs while whoever made it lives, and has not been started by us."""
+    snapshot = oracle.Snapshot()
+    code = ("import ctypes, sys\n"
+            "print(ctypes.CDLL(None).shmget(0, 4096, 0o1600), flush=True)\nsys.stdin.read(1)\n")
+    with subprocess.Popen(["/usr/bin/python3", "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        shmid = int(process.stdout.readline())
+        assert kinds(snapshot) == {"process", "ipc object"}
+        with monkeypatch.context() as m:
+            m.setattr(oracle.proc, "descendants", dict)
+            assert not kinds(snapshot)
+        process.stdin.close()
+    assert kinds(snapshot) == {"ipc object"}
+    ctypes.CDLL(None).shmctl(shmid, 0, None)
+
+
 def test_sees_touched_canaries(canaries):
     assert canaries.untouched() == []
     socket.create_connection(("127.0.0.1", canaries.port)).close()

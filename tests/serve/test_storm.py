@@ -15,7 +15,7 @@ import time
 
 import pytest
 
-from serving import wait_until
+from serving import born, wait_until
 from test_warm import children, find_nursery, find_zygote
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "abuse"))
@@ -32,13 +32,17 @@ def leftovers():
 
 
 def tree(pid):
+    """All processes below @pid, each with its birth: over many runs, pids come again."""
     try:
-        return {p for child in children(pid) for p in (child, *tree(child))}
+        return {p for child in children(pid) for p in ((child, born(child)), *tree(child))}
     except (FileNotFoundError, ProcessLookupError):
         return set()
 
 
-def alive(pid):
+def alive(process):
+    pid, when = process
+    if born(pid) != when:
+        return False
     try:
         return pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
     except (FileNotFoundError, ProcessLookupError):
@@ -121,7 +125,8 @@ def kill_under_load(service, clients, victim):
     served = clients.statuses.get(200, 0)
     wait_until(lambda: clients.statuses.get(200, 0) > served + 5, 60)
     seen, pids = tree(service.process.pid), []
-    wait_until(lambda: pids.append(find_victim(service, victim)) or pids[-1])
+    # After some that came to nothing the launcher rests, up to 32 s, before it starts another.
+    wait_until(lambda: pids.append(find_victim(service, victim)) or pids[-1], 60)
     os.kill(pids[-1], signal.SIGKILL)
     return seen
 
@@ -146,8 +151,8 @@ def test_sudden_death_under_load(serve, victim, record_property, progress):
     assert not clients.wrong, clients.wrong[:3]
     if victim in ("zygote", "nursery"):
         assert set(clients.statuses) == {200} and clients.broken == 0, clients.statuses
-    keep = {service.process.pid, *tree(service.process.pid)}
-    wait_until(lambda: not any(alive(pid) for pid in seen - keep))
+    keep = tree(service.process.pid)
+    wait_until(lambda: not any(map(alive, seen - keep)))
     service.process.send_signal(signal.SIGTERM)
     assert service.process.wait(60) == 0
     # Empty cgroups too; those of a service that lives are its own to keep.
@@ -345,9 +350,9 @@ def test_soak(serve, record_property, progress):
     assert quarters[-1] <= quarters[-2] * 1.1 + 1024, quarters
     below = tree(service.process.pid)
     mine = {p for p in leftovers() if any(str(pid) in (pathlib.Path(p) / "cgroup.procs").read_text().split()
-                                          for pid in below if (pathlib.Path(p) / "cgroup.procs").exists())}
+                                          for pid, _ in below if (pathlib.Path(p) / "cgroup.procs").exists())}
     service.process.send_signal(signal.SIGTERM)
     assert service.process.wait(60) == 0
-    wait_until(lambda: not any(alive(pid) for pid in below))
+    wait_until(lambda: not any(map(alive, below)))
     assert not mine & leftovers()
     wait_until(lambda: not left_behind(around), 10)

@@ -209,8 +209,12 @@ def test_cancelled_at_any_moment(serve, record_property):
     assert metrics['belljar_runs_total{backend="native",cause="infrastructure"}'] == 0
     assert metrics['belljar_zygotes_replaced_total{reason="wrong"}'] == 0
     began = time.monotonic()
-    assert service.stop() == 0
-    assert time.monotonic() - began < 8
+    service.process.send_signal(signal.SIGTERM)
+    # Only the service: there are the records of all these runs to remove, too.
+    assert service.process.wait(60) == 0
+    took = time.monotonic() - began
+    record_property("seconds to stop", round(took, 1))
+    assert took < 8
 
 
 # --- long use ---------------------------------------------------------------------------------

@@ -360,3 +360,32 @@ def test_soak(serve, record_property, progress):
     wait_until(lambda: not any(map(alive, below)))
     assert not mine & leftovers()
     wait_until(lambda: not left_behind(around), 10)
+
+
+@pytest.mark.soak
+@pytest.mark.skipif(os.geteuid() != 0, reason="reads the memory of others")
+@pytest.mark.timeout(2000 if FULL else 300)
+def test_soak_with_records(serve, record_property, progress):
+    """SCRP-06: what the front needs to keep records does not grow with them. malloc keeps some MiB for each thread
+    that ever ran beside others; in one arena for all of them there is nowhere for a leak to hide."""
+    count = 20_000 if FULL else 250
+    service = serve(config=SETTINGS + "serve: {keep: 50}\nlimits: {output_cap: 4MiB}\n",
+                    env={"GLIBC_TUNABLES": "glibc.malloc.arena_max=1"}).ready()
+    most = next(row for row in MIX if row[2] == "output")
+    rows = random.Random(7).choices(MIX, [row[3] for row in MIX], k=count)
+    # As many large outputs at once as there ever can be: that is what it needs at most.
+    bad = run_mix(service, [*MIX, *[most] * (480 if FULL else 120), *rows[:60]], progress)
+    rest(service)
+    before = measure(service)[0]
+    with Samples(service) as samples:
+        bad += run_mix(service, rows, progress)
+    rest(service)
+    after = measure(service)[0]
+    record_property("front descriptors", f"{before[0]} then {after[0]}")
+    record_property("front KiB", f"{before[1]} then {after[1]}")
+    record_property("front KiB by quarters", samples.quarters())
+    record_property("runs", count)
+    assert not bad, bad[:3]
+    assert after[0] <= before[0] + 8
+    assert after[1] <= before[1] * 1.1 + 1024
+    assert samples.quarters()[-1] <= samples.quarters()[-2] * 1.1 + 1024, samples.quarters()

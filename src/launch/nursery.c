@@ -59,6 +59,9 @@ static int hear_one(struct launcher *l)
 	if (r <= 0)
 		return r;
 	l->nursery_heard = bj_clock_now();
+	/* It works: what the rest has grown to was for those before it. */
+	if (l->nursery_vain > 0)
+		l->nursery_at = l->nursery_heard + REST_NS;
 	l->nursery_vain = 0;
 
 	const uint64_t index = report.nonce >> 32;

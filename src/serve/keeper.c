@@ -10,13 +10,13 @@
  *	launcher   makes jars; the keeper starts it and hands its socket to the front. With Docker
  *	           there is a broker as well
  *
- * Whichever child dies is replaced, a few times in a row at most without a front that can work. A
- * front that dies takes its launcher along, since nobody else holds the launcher's socket;
- * connections that wait are answered by the next one. A reload makes a new launcher for the new
- * settings, and the front lets the old one end with its last run. So does a name of an image that
- * means another one, or none any more. Whatever is new is an offer until the front has answered:
- * what it cannot use changes nothing, settings included. When the keeper dies, front and launcher
- * see their sockets close and end. */
+ * Whichever child dies is replaced, and what cannot be started is tried again, a few times in a row
+ * at most without a front that can work. A front that dies takes its launcher along, since nobody
+ * else holds the launcher's socket; connections that wait are answered by the next one. A reload
+ * makes a new launcher for the new settings, and the front lets the old one end with its last run.
+ * So does a name of an image that means another one, or none any more. Whatever is new is an offer
+ * until the front has answered: what it cannot use changes nothing, settings included. When the
+ * keeper dies, front and launcher see their sockets close and end. */
 
 #include "serve/serve.h"
 
@@ -47,12 +47,12 @@
 #include <sys/wait.h>
 
 enum {
-	MAX_DEATHS = 5,       /* in a row, of children that never came up */
+	MAX_STARTS = 5,       /* in a row, of what did not come up */
 	STOP_EXTRA_MS = 8000, /* beyond the grace period, for cleaning up */
 	LOOK_MS = 200         /* at the clock, while something is due */
 };
 
-#define RETRY_NS UINT64_C(1000000000) /* after launchers that did not come up */
+#define RETRY_NS UINT64_C(1000000000) /* after what did not come up */
 
 /* What the front was sent and has not answered yet. */
 struct offer {
@@ -72,18 +72,18 @@ struct keeper {
 	int signals;
 	int channel; /* to the front */
 	int images;  /* readable when names of images may mean others; -1: there are none */
-	pid_t front;
+	pid_t front; /* 0: there is none */
 	pid_t engine[BJ_ENGINE_PROCESSES]; /* of the front's current engine; 0: none */
 	struct offer offer;
-	bool lost;   /* a process of the current engine is dead, or there is no engine */
-	bool reload; /* asked for while an offer was open */
-	unsigned int deaths;
+	bool lost;           /* a process of the current engine is dead, or there is no engine */
+	bool reload;         /* asked for when nothing could be offered */
+	unsigned int starts; /* since the front last answered */
 	struct bj_channel_msg counts; /* of what was replaced, for the front to tell */
 	bool up;                      /* the front answered since it was started */
 	bool was_up;                  /* it did so once */
 	bool stopping, finished;
 	uint64_t kill_at;  /* monotonic ns; 0: not stopping */
-	uint64_t retry_at; /* the same, to start a launcher; 0: none is missing */
+	uint64_t retry_at; /* the same, to start what is missing; 0: nothing is */
 	struct bj_err why; /* the reason to give up */
 };
 
@@ -180,16 +180,21 @@ static int start_front(struct keeper *k, struct bj_err *err)
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
 		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot make a socket pair");
-	k->front = fork();
-	if (k->front == 0) {
+
+	const pid_t pid = fork();
+
+	if (pid == 0) {
 		close(pair[0]);
 		be_front(k, pair[1]);
 	}
+	if (pid < 0)
+		bj_err_set(err, BJ_E_SYSTEM, errno, "cannot start the front");
 	close(pair[1]);
-	if (k->front < 0) {
+	if (pid < 0) {
 		close(pair[0]);
-		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot start the front");
+		return -err->code;
 	}
+	k->front = pid;
 	k->channel = pair[0];
 	k->up = false;
 	return 0;
@@ -248,7 +253,13 @@ static void give_up(struct keeper *k, const struct bj_err *err)
 	k->finished = true;
 }
 
-static void replace_front(struct keeper *k)
+/* At once when it is the first: later ones may need what comes back. */
+static void plan_start(struct keeper *k)
+{
+	k->retry_at = bj_clock_now() + (k->starts > 1 ? RETRY_NS : 0);
+}
+
+static void lose_front(struct keeper *k)
 {
 	struct bj_err err = { 0 };
 
@@ -256,47 +267,48 @@ static void replace_front(struct keeper *k)
 	k->channel = -1;
 	k->front = 0;
 	k->lost = true;
+	memset(k->engine, 0, sizeof(k->engine));
 	close_offer(k);
 	if (k->stopping) {
 		k->finished = true;
 		return;
 	}
-	k->deaths = k->up ? 1 : k->deaths + 1;
-	if (!k->was_up || k->deaths > MAX_DEATHS) {
+	if (!k->was_up) {
 		bj_err_set(&err, BJ_E_SYSTEM, 0, "the front does not come up");
 		give_up(k, k->why.code ? &k->why : &err);
 		return;
 	}
+	if (k->up)
+		k->starts = 0;
+	k->up = false;
 	bj_log(BJ_LOG_WARN, "the front died; starting another");
 	k->counts.fronts++;
-	if (start_both(k, &err) < 0)
-		give_up(k, &err);
+	plan_start(k);
 }
 
-/* At once when it is the first: later ones may need what comes back. */
-static void plan_engine(struct keeper *k)
-{
-	k->retry_at = bj_clock_now() + (k->deaths > 1 ? RETRY_NS : 0);
-}
-
-/* What dies before the front came up for the first time is the front's to explain. */
-static void replace_engine(struct keeper *k)
+/* Start what is missing: the engine, and the front if there is none. What dies before the front
+ * came up for the first time is the front's to explain. */
+static void start_missing(struct keeper *k)
 {
 	struct bj_err err = { 0 };
 
 	k->retry_at = 0;
 	if (k->stopping || !k->was_up)
 		return;
-	if (++k->deaths > MAX_DEATHS) {
-		bj_err_set(&err, BJ_E_SYSTEM, 0, "the launcher or the broker dies again and again");
+	if (++k->starts > MAX_STARTS) {
+		bj_err_set(&err, BJ_E_SYSTEM, 0,
+			   k->front ? "the launcher or the broker dies again and again"
+				    : "the front does not come up");
 		give_up(k, &err);
 		return;
 	}
-	bj_log(BJ_LOG_WARN, "the launcher or the broker died; starting another");
-	k->counts.launchers++;
-	if (offer_engine(k, NULL, &err) < 0) {
+	if (k->front) {
+		bj_log(BJ_LOG_WARN, "the launcher or the broker died; starting another");
+		k->counts.launchers++;
+	}
+	if ((k->front ? offer_engine(k, NULL, &err) : start_both(k, &err)) < 0) {
 		bj_log(BJ_LOG_ERROR, "%s", err.msg);
-		plan_engine(k);
+		plan_start(k);
 	}
 }
 
@@ -322,9 +334,9 @@ static void reap(struct keeper *k)
 	}
 	k->lost |= engine;
 	if (front)
-		replace_front(k);
+		lose_front(k);
 	else if (engine && !k->offer.open)
-		plan_engine(k);
+		plan_start(k);
 }
 
 /* --- what happens ----------------------------------------------------------------------------- */
@@ -334,8 +346,8 @@ static void reload(struct keeper *k)
 	struct bj_settings *fresh = NULL;
 	struct bj_err err = { 0 };
 
-	/* One offer at a time. */
-	k->reload = k->offer.open;
+	/* One offer at a time, to a front that is there. */
+	k->reload = k->offer.open || !k->front;
 	if (k->reload || k->stopping)
 		return;
 	bj_notify("RELOADING=1\nMONOTONIC_USEC=%" PRIu64, bj_clock_now() / 1000);
@@ -395,7 +407,7 @@ static void handle_signal(struct keeper *k)
 static void accepted(struct keeper *k)
 {
 	k->up = k->was_up = true;
-	k->deaths = 0;
+	k->starts = 0;
 	k->lost = k->offer.dead;
 	memcpy(k->engine, k->offer.engine, sizeof(k->engine));
 	if (k->offer.settings) {
@@ -438,14 +450,20 @@ static void handle_front(struct keeper *k)
 	close_offer(k);
 	/* Meanwhile the launcher may have died, or the settings changed once more. */
 	if (k->lost)
-		plan_engine(k);
+		plan_start(k);
 	else if (k->reload)
 		reload(k);
 }
 
 static void loop(struct keeper *k)
 {
-	while (!k->finished) {
+	for (;;) {
+		/* Before the look at what is there: it changes that. */
+		if (k->retry_at && bj_clock_now() >= k->retry_at)
+			start_missing(k);
+		if (k->finished)
+			return;
+
 		struct pollfd polls[] = { { .fd = k->signals, .events = POLLIN },
 					  { .fd = k->channel, .events = POLLIN },
 					  { .fd = k->up && !k->stopping ? k->images : -1,
@@ -453,8 +471,6 @@ static void loop(struct keeper *k)
 
 		if (k->kill_at && bj_clock_now() > k->kill_at && k->front > 0)
 			kill(k->front, SIGKILL);
-		if (k->retry_at && bj_clock_now() >= k->retry_at)
-			replace_engine(k);
 		if (poll(polls, 3, k->kill_at || k->retry_at ? LOOK_MS : -1) < 0)
 			continue;
 		/* What the front said before it died comes first. */

@@ -328,5 +328,5 @@ def test_sudden_death_with_images_in_use(serve, store, victim):
     assert not clients.wrong, clients.wrong[:3]
     for name in images[1:]:
         assert until_warm(service, name)["stdout"] == f"{name}\n"
-    keep = {service.process.pid, *tree(service.process.pid)}
-    wait_until(lambda: not any(alive(pid) for pid in seen - keep))
+    keep = tree(service.process.pid)
+    wait_until(lambda: not any(map(alive, seen - keep)))

@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Start, reload, stop and sudden death of the service: DS-CLEAN, SCRP-06."""
+import http.client
 import json
 import os
 import pathlib
 import re
+import resource
 import signal
 import socket
 import subprocess
 import tempfile
 import threading
 import time
+import types
 
 import pytest
 
@@ -38,6 +41,14 @@ def tree(pid):
         found |= more
         more = {child for child, parent in parents.items() if parent in found} - found
     return found - {pid}
+
+
+def answers(it):
+    """Whether it runs scripts; while a part is being replaced it may hang up."""
+    try:
+        return it.run("echo back", "bash").status == 200
+    except (OSError, http.client.HTTPException):
+        return False
 
 
 def test_a_stale_socket_is_replaced(serve):
@@ -250,17 +261,40 @@ def test_a_launcher_dies_before_its_front_is_up(serve):
         wait_until(lambda: it.run("echo back", "bash").status == 200)
 
 
-def test_a_launcher_that_cannot_be_started_is_tried_again(serve):
+@pytest.fixture
+def profile(tmp_path):
+    """A file that a launcher cannot be started without."""
+    path = tmp_path / "profile.json"
+    path.write_text(json.dumps({"defaultAction": "SCMP_ACT_ALLOW"}))
+    return path
+
+
+def kill_without(it, profile, victim):
+    """SIGKILL to front or launcher at a time when no launcher can be started. Where the file is meanwhile."""
+    away = profile.rename(f"{profile}.away")
+    os.kill(it.processes()[0] if victim == "front" else children(it.processes()[1])[0], signal.SIGKILL)
+    wait_until(lambda: str(profile) in it.said())
+    return away
+
+
+@pytest.mark.parametrize("victim", ["front", "launcher"])
+def test_a_launcher_that_cannot_be_started_is_tried_again(serve, profile, victim):
     """DS-CLEAN: what it needs may be missing for a moment only."""
-    with tempfile.TemporaryDirectory(prefix="bj-serve-") as folder:
-        profile = pathlib.Path(folder, "profile.json")
-        profile.write_text(json.dumps({"defaultAction": "SCMP_ACT_ALLOW"}))
-        it = serve(config=f"seccomp: {profile}\n").ready()
-        profile.rename(f"{profile}.away")
-        os.kill(children(it.processes()[1])[0], signal.SIGKILL)
-        wait_until(lambda: str(profile) in it.said())
-        pathlib.Path(f"{profile}.away").rename(profile)
-        wait_until(lambda: it.run("echo back", "bash").status == 200, 10)
+    it = serve(config=f"seccomp: {profile}\n").ready()
+    kill_without(it, profile, victim).rename(profile)
+    wait_until(lambda: answers(it), 10)
+    assert it.metrics()[f'belljar_restarts_total{{part="{victim}"}}'] >= 1
+
+
+@pytest.mark.parametrize("victim", ["front", "launcher"])
+def test_a_launcher_that_never_can_be_started_ends_the_service(serve, profile, victim):
+    """DS-CLEAN: a service manager sees that it cannot go on; nothing lives on."""
+    it = serve(config=f"seccomp: {profile}\n").ready()
+    below = tree(it.process.pid)
+    kill_without(it, profile, victim)
+    assert it.process.wait(20) == 125
+    assert "again and again" in it.said()
+    wait_until(lambda: not any(alive(pid) for pid in below))
 
 
 def test_a_manager_that_does_not_read_holds_nobody(serve):
@@ -431,10 +465,11 @@ def own_service(open_folder):
     who = {"user": uid, "group": uid, "extra_groups": []}
     env = {"PATH": "/usr/bin:/bin", "HOME": "/nowhere", "XDG_RUNTIME_DIR": str(runtime),
            "XDG_STATE_HOME": str(runtime)}
-    process = subprocess.Popen([BELLJAR, "serve"], stderr=subprocess.DEVNULL, **who,
-                               env={**env, "BELLJAR_NATIVE_REQUIRE": "basic"})
+    with open(runtime / "log", "w", encoding="utf-8") as log:
+        process = subprocess.Popen([BELLJAR, "serve"], stderr=log, **who, env={**env, "BELLJAR_NATIVE_REQUIRE": "basic"})
     try:
         it = Service.__new__(Service)
+        it.process, it.folder = process, types.SimpleNamespace(name=runtime)
         it.socket = str(runtime / "belljar/belljar.sock")
         wait_until(lambda: os.path.exists(it.socket))
         yield it, env, who
@@ -451,6 +486,25 @@ def test_an_ordinary_user_has_a_service_of_their_own(own_service):
                           env=env, capture_output=True, timeout=60)
     assert (done.returncode, done.stdout) == (0, b"yours\n")
     assert it.metrics()['belljar_runs_total{backend="native",cause="exited"}'] == 2
+
+
+def test_a_front_that_cannot_be_forked_is_tried_again(own_service):
+    """DS-CLEAN: there may be no room for a process for a moment only; root has no such limit."""
+    it, _, who = own_service
+
+    def limit(processes):
+        subprocess.run(["prlimit", f"--pid={it.process.pid}", f"--nproc={processes}:"], **who, check=True)
+
+    wait_until(lambda: answers(it))
+    front, before = it.processes()[0], resource.getrlimit(resource.RLIMIT_NPROC)[0]
+    limit(0)
+    os.kill(front, signal.SIGKILL)
+    wait_until(lambda: "cannot start the front" in it.said())
+    it.process.send_signal(signal.SIGHUP)  # there is nobody to hand new settings to
+    limit("unlimited" if before == resource.RLIM_INFINITY else before)
+    wait_until(lambda: answers(it), 10)
+    assert it.metrics()['belljar_restarts_total{part="front"}'] == 1
+    assert "stay as they were" not in it.said()
 
 
 @pytest.mark.parametrize("language, script, said", [

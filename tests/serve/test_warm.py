@@ -339,6 +339,31 @@ def test_a_nursery_that_dies_or_hangs_is_replaced(serve, how):
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="sees the namespaces of others")
+def test_a_nursery_that_worked_is_replaced_soon(serve):
+    """The launcher rests longer and longer between those that come to nothing, but not after one that has worked."""
+    service = serve(config="warm: {slots: 2, heavy_slots: 0, bash_slots: 0, jars: 1, max: 2, preload: json}\n").ready()
+
+    def all_wait():
+        metrics = service.metrics()
+        return [metrics[f'belljar_slots{{kind="{kind}",state="ready"}}'] for kind in ("python", "empty")] == [2, 1]
+
+    def replace(old, seconds):
+        """Each look at the metrics wakes the launcher."""
+        os.kill(old, signal.SIGKILL)
+        wait_until(lambda: service.metrics() and find_nursery(service.process.pid) not in (None, old), seconds)
+        return find_nursery(service.process.pid)
+
+    wait_until(all_wait)
+    nursery = find_nursery(service.process.pid)
+    for _ in range(4):  # with nothing to do they come to nothing
+        nursery = replace(nursery, 30)
+    for i in range(4):
+        assert service.run(f"print({i})").json["stdout"] == f"{i}\n"
+        wait_until(all_wait)
+    replace(nursery, 4)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="sees the namespaces of others")
 def test_an_init_has_nothing_of_whoever_bore_it(serve):
     """No descriptor, no environment, no memory of the launcher: a static program, and nothing else mapped."""
     service = serve(config=SETTINGS, env={"SECRET_OF_THE_CALLER": "x"}).ready()

@@ -22,6 +22,7 @@
 
 #include <errno.h>
 #include <linux/capability.h>
+#include <malloc.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -62,6 +63,8 @@ static int come_up(struct front *f, const struct bj_front_init *init, struct bj_
 
 	signal(SIGPIPE, SIG_IGN);
 	bj_fd_raise_limit();
+	/* An arena for each thread keeps what the largest answer in it took. */
+	mallopt(M_ARENA_MAX, 1);
 	r = bj_service_init(&f->service, err);
 	if (r == 0)
 		r = bj_http_init(&f->http, &f->service, init->owner, err);

@@ -53,6 +53,13 @@ def test_other_mentions_do_not_count(tmp_path, name, text):
     assert run(tmp_path, "| AB-01 | x | built | |\n", {name: text}, "--check")[0] == 1
 
 
-def test_check_writes_nothing(tmp_path):
+def test_check_writes_nothing_and_fails_when_it_would(tmp_path):
     rows = "| AB-01 | x | built | old |\n"
-    assert run(tmp_path, rows, {"system/test_a.py": "# AB-01\n"}, "--check")[2] == HEAD + rows
+    status, out, doc = run(tmp_path, rows, {"system/test_a.py": "# AB-01\n"}, "--check")
+    assert (status, doc) == (1, HEAD + rows)
+    assert "run tools/requirements-table" in out
+
+
+def test_check_passes_what_was_written(tmp_path):
+    rows = "| AB-01 | x | built | system/test_a.py |\n"
+    assert run(tmp_path, rows, {"system/test_a.py": "# AB-01\n"}, "--check")[0] == 0

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "check/layer.h"
+#include "check/pieces.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,13 +10,11 @@ static bool make_room(struct bj_findings *findings)
 	if (findings->n < findings->room)
 		return true;
 
-	const size_t room = findings->room ? findings->room * 2 : 16;
-	struct bj_hit *items = reallocarray(findings->items, room, sizeof(*items));
+	struct bj_hit *items = bj_piece_grow(findings->items, &findings->room, sizeof(*items));
 
 	if (!items)
 		return false;
 	findings->items = items;
-	findings->room = room;
 	return true;
 }
 
@@ -36,7 +35,7 @@ void bj_findings_done(struct bj_findings *findings)
 {
 	for (size_t i = 0; i < findings->n; i++)
 		free(findings->items[i].message);
-	free(findings->items);
+	bj_piece_free(findings->items);
 	*findings = (struct bj_findings){ 0 };
 }
 

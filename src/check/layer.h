@@ -50,7 +50,7 @@ struct bj_hit {
 struct bj_findings {
 	struct bj_hit *items;
 	size_t n;
-	size_t room;
+	uint32_t room;
 	bool failed;
 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "check/pieces.h"
 #include "check/python.h"
-#include "check/tree_memory.h"
 #include "grammar_python.h"
 
 #include <errno.h>
@@ -641,19 +641,13 @@ static bool prepare(struct bj_py *py, const struct bj_tree *tree)
 
 	py->tree = tree;
 	py->is_ascii = is_ascii(tree->text, tree->size);
-	py->node_set = bj_tree_piece(4 * n * sizeof(*py->node_set));
-	py->texts = calloc(64, sizeof(*py->texts));
-	py->symbols = calloc(64, sizeof(*py->symbols));
-	py->sets = calloc(64, sizeof(*py->sets));
-	if (!py->node_set || !py->texts || !py->symbols || !py->sets)
+	py->node_set = bj_piece_new(4 * n * sizeof(*py->node_set));
+	if (!py->node_set || !bj_py_begin_names(py))
 		return false;
 	memset(py->node_set, 0, 4 * n * sizeof(*py->node_set));
 	py->node_scope = py->node_set + n;
 	py->body_scope = py->node_scope + n;
 	py->node_symbol = py->body_scope + n;
-	py->texts[0].s = "";
-	py->n_texts = py->n_symbols = py->n_sets = 1;
-	py->room_texts = py->room_symbols = py->room_sets = 64;
 	return true;
 }
 
@@ -661,7 +655,7 @@ static bool prepare(struct bj_py *py, const struct bj_tree *tree)
 static void eval_twice(struct pass *pass)
 {
 	struct bj_py *py = pass->py;
-	AUTO_FREE uint32_t *again = bj_tree_piece((py->tree->n_nodes + 1) * sizeof(*again));
+	AUTO_PIECE uint32_t *again = bj_piece_new((py->tree->n_nodes + 1) * sizeof(*again));
 
 	if (!again || py->failed) {
 		py->failed = true;

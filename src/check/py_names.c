@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "check/pieces.h"
 #include "check/python.h"
-#include "check/tree_memory.h"
 #include "unicode_names.h"
 
 #include <stdint.h>
@@ -42,7 +42,7 @@ char *bj_py_alloc(struct bj_py *py, size_t size)
 static void *grow(struct bj_py *py, void **items, uint32_t *n, uint32_t *room, size_t size)
 {
 	if (*n == *room) {
-		void *grown = bj_tree_grow(*items, room, size);
+		void *grown = bj_piece_grow(*items, room, size);
 
 		if (!grown) {
 			py->failed = true;
@@ -459,6 +459,19 @@ struct bj_py_set bj_py_box(const struct bj_py_set *set)
 	return out;
 }
 
+bool bj_py_begin_names(struct bj_py *py)
+{
+	struct bj_py_text *text =
+		grow(py, (void **)&py->texts, &py->n_texts, &py->room_texts, sizeof(*text));
+
+	if (!text)
+		return false;
+	text->s = "";
+	return grow(py, (void **)&py->symbols, &py->n_symbols, &py->room_symbols,
+		    sizeof(*py->symbols)) &&
+	       grow(py, (void **)&py->sets, &py->n_sets, &py->room_sets, sizeof(*py->sets));
+}
+
 void bj_py_free(struct bj_py *py)
 {
 	if (!py)
@@ -469,12 +482,12 @@ void bj_py_free(struct bj_py *py)
 		free(py->chunks);
 		py->chunks = next;
 	}
-	free(py->texts);
+	bj_piece_free(py->texts);
 	free(py->text_table);
-	free(py->symbols);
+	bj_piece_free(py->symbols);
 	free(py->symbol_table);
-	free(py->scopes);
-	free(py->sets);
-	free(py->node_set);
+	bj_piece_free(py->scopes);
+	bj_piece_free(py->sets);
+	bj_piece_free(py->node_set);
 	free(py);
 }

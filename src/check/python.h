@@ -136,6 +136,9 @@ bool bj_py_is_route(const struct bj_py *py, uint32_t definition);
 /* Bytes that live as long as @py; NULL sets py->failed. */
 char *bj_py_alloc(struct bj_py *py, size_t size);
 
+/* Make the item 0 of texts, symbols and sets, which is nothing. false: no memory. */
+bool bj_py_begin_names(struct bj_py *py);
+
 /* The ref of a text; 0 when it is too long, empty, or memory is gone. */
 uint32_t bj_py_intern(struct bj_py *py, const char *s, size_t len);
 

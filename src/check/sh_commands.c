@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/err.h"
+#include "check/pieces.h"
 #include "check/shell_parts.h"
-#include "check/tree_memory.h"
 #include "grammar_bash.h"
 
 #include <ctype.h>
@@ -16,7 +16,7 @@
 static void *grow(struct bj_sh *sh, void **items, uint32_t *n, uint32_t *room, size_t size)
 {
 	if (*n == *room) {
-		void *grown = bj_tree_grow(*items, room, size);
+		void *grown = bj_piece_grow(*items, room, size);
 
 		if (!grown) {
 			sh->failed = true;
@@ -582,8 +582,8 @@ void bj_sh_done(struct bj_sh *sh)
 	bj_sh_free_chunks(sh);
 	free(sh->marked);
 	free(sh->variables);
-	free(sh->fields);
-	free(sh->commands);
+	bj_piece_free(sh->fields);
+	bj_piece_free(sh->commands);
 	*sh = (struct bj_sh){ 0 };
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "check/sh_mend.h"
 
-#include "check/tree_memory.h"
+#include "check/pieces.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -371,8 +371,8 @@ bool bj_sh_mend(const struct bj_squeezed *text, unsigned step, struct bj_squeeze
 	/* No way makes more than twice as much. */
 	const size_t room = text->size * 2 + 1;
 
-	*ret = (struct bj_squeezed){ .text = bj_tree_piece(room),
-				     .places = bj_tree_piece(room * sizeof(*ret->places)) };
+	*ret = (struct bj_squeezed){ .text = bj_piece_new(room),
+				     .places = bj_piece_new(room * sizeof(*ret->places)) };
 	if (ret->text && ret->places)
 		mend_all(&m, ways_of(step));
 	if (!m.changed)

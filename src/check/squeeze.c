@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "check/squeeze.h"
 
-#include "check/tree_memory.h"
+#include "check/pieces.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -198,8 +198,8 @@ bool bj_squeeze(enum bj_language language, const char *text, size_t size, struct
 {
 	struct squeeze s = { .language = language, .text = text, .size = size, .out = ret };
 
-	*ret = (struct bj_squeezed){ .text = malloc(size + 1),
-				     .places = bj_tree_piece((size + 1) * sizeof(*ret->places)) };
+	*ret = (struct bj_squeezed){ .text = bj_piece_new(size + 1),
+				     .places = bj_piece_new((size + 1) * sizeof(*ret->places)) };
 	if (!ret->text || !ret->places) {
 		bj_squeezed_done(ret);
 		return false;
@@ -216,7 +216,7 @@ bool bj_squeeze(enum bj_language language, const char *text, size_t size, struct
 
 void bj_squeezed_done(struct bj_squeezed *squeezed)
 {
-	free(squeezed->text);
-	free(squeezed->places);
+	bj_piece_free(squeezed->text);
+	bj_piece_free(squeezed->places);
 	*squeezed = (struct bj_squeezed){ 0 };
 }

@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/err.h"
+#include "check/pieces.h"
 #include "check/python.h"
 #include "check/sh_mend.h"
 #include "check/tree_memory.h"
@@ -144,7 +145,7 @@ int bj_tree_init(struct bj_tree *tree, enum bj_language language, const char *te
 void bj_tree_done(struct bj_tree *tree)
 {
 	bj_py_free(tree->py);
-	free(tree->nodes);
+	bj_piece_free(tree->nodes);
 	*tree = (struct bj_tree){ 0 };
 }
 

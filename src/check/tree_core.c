@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tree-sitter's own source, with one function of it replaced, and what reads its trees from the
- * inside. Both are here for speed: the parser asks its table tens of thousands of times for one
- * script and each time searches a list; and its cursor does work for every node that we have no
- * use for. The version of tree-sitter is fixed by tools/grammars/package-lock.json. */
+/* tree-sitter's own source, with one function of it replaced and one wrapped, and what reads its
+ * trees from the inside. All are here for speed: the parser asks its table tens of thousands of
+ * times for one script and each time searches a list; it waits for memory at each step down a long
+ * stack; and its cursor does work for every node that we have no use for. The version of
+ * tree-sitter is fixed by tools/grammars/package-lock.json. */
 #include "host.h"
 
 #include "base/clock.h"
@@ -105,8 +106,19 @@ ts_language_lookup(const TSLanguage *self, TSStateId state, TSSymbol symbol)
 							 : memo_search(self, key, question);
 }
 
+/* The function that looks at every node of a stack, from the last to the first, with a fetch put in
+ * front of it. Where it is handed over, without arguments, this macro is not used. */
+#define pop_all_callback(payload_, node_)                                                          \
+	pop_all_plain(payload_, node_);                                                            \
+	static StackAction(pop_all_callback)(payload_, node_)                                      \
+	{                                                                                          \
+		bj_tree_fetch(iterator->node, -BJ_TREE_NEAR, sizeof(StackNode));                   \
+		return pop_all_plain(payload, iterator);                                           \
+	}                                                                                          \
+	static inline StackAction pop_all_plain(payload_, node_)
 #include "lib.c"
 
+#include "check/pieces.h"
 #include "check/tree.h"
 #include "check/tree_quick.h"
 
@@ -288,7 +300,7 @@ struct child {
 
 static __attribute__((noinline)) bool more_nodes(struct flatten *f)
 {
-	struct bj_node *nodes = bj_tree_grow(f->nodes, &f->room, sizeof(*nodes));
+	struct bj_node *nodes = bj_piece_grow(f->nodes, &f->room, sizeof(*nodes));
 
 	if (!nodes)
 		return false;
@@ -298,7 +310,7 @@ static __attribute__((noinline)) bool more_nodes(struct flatten *f)
 
 static __attribute__((noinline)) bool more_frames(struct flatten *f)
 {
-	struct frame *frames = bj_tree_grow(f->frames, &f->room_frames, sizeof(*frames));
+	struct frame *frames = bj_piece_grow(f->frames, &f->room_frames, sizeof(*frames));
 
 	if (!frames)
 		return false;
@@ -455,6 +467,8 @@ static inline bool read_child(struct flatten *f, struct frame *frame)
 		return read_leaf(f, &tree.data, &child);
 	}
 
+	bj_tree_fetch(tree.ptr, BJ_TREE_NEAR, 2 * 64);
+
 	struct child child = next_child(f, frame, tree.ptr->padding.bytes, tree.ptr->size.bytes,
 					tree.ptr->extra);
 
@@ -487,15 +501,15 @@ bool bj_tree_flatten(const struct TSTree *parsed, const uint32_t *places, struct
 			     .names = python ? bj_names_python : bj_names_bash,
 			     .room = 64 + ts_subtree_total_bytes(parsed->root) / 3 };
 
-	f.nodes = bj_tree_piece(f.room * sizeof(*f.nodes));
+	f.nodes = bj_piece_new(f.room * sizeof(*f.nodes));
 	if (!f.nodes)
 		return false;
 
 	const bool ok = flatten_all(&f, parsed->root);
 
-	free(f.frames);
+	bj_piece_free(f.frames);
 	if (!ok) {
-		free(f.nodes);
+		bj_piece_free(f.nodes);
 		return false;
 	}
 	tree->nodes = f.nodes;

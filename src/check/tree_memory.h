@@ -31,15 +31,6 @@ extern _Thread_local struct bj_tree_memory *bj_tree_memory_now
 void bj_tree_memory_begin(struct bj_tree_memory *memory);
 void bj_tree_memory_end(struct bj_tree_memory *memory);
 
-/* A piece of malloc()'s that will be used to its end, for free() or realloc(). A large one lies
- * where the kernel can hand out huge pages for all of it. NULL: no memory. */
-void *bj_tree_piece(size_t size);
-
-/* An array of *@room items of @size bytes, moved to where there is room for more. A large one gets
- * more than it needs: what is not used of it costs nothing. NULL: no memory, and nothing changed.
- */
-void *bj_tree_grow(void *items, uint32_t *room, size_t size);
-
 /* In front of every piece. @class 0: it is a large one. */
 struct bj_tree_head {
 	_Alignas(16) uint64_t class;
@@ -50,6 +41,18 @@ void *bj_tree_malloc(size_t size);
 void *bj_tree_calloc(size_t count, size_t size);
 void *bj_tree_realloc(void *piece, size_t size);
 void bj_tree_release(void *piece); /* NULL is fine */
+
+/* A large parse does not fit into the processor's caches, and to wait for memory takes longer than
+ * to parse. Pieces are made in the order of the text, and looked at and released in that order or
+ * its reverse. So ask early for @size bytes that lie @distance away from @at; any address will do,
+ * nothing is read. Without this a text of 1 MB takes up to twice as long for each byte as one of
+ * 100 KB. */
+#define BJ_TREE_NEAR 4096
+static inline void bj_tree_fetch(const void *at, ptrdiff_t distance, size_t size)
+{
+	for (size_t i = 0; i < size; i += 64)
+		__builtin_prefetch((const void *)((uintptr_t)at + (uintptr_t)distance + i));
+}
 
 /* The same as bj_tree_malloc() where most pieces are small and stay. */
 static inline void *bj_tree_bump(size_t size)

@@ -4,6 +4,7 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/fd.h"
+#include "check/pieces.h"
 #include "check/tree.h"
 #include "check/tree_memory.h"
 
@@ -107,8 +108,8 @@ static bool agree(enum bj_language language, const char *text, size_t size, bool
 		same = same_trees(&quick, &plain) && same_as_cursor(parsed, &plain);
 	}
 	bj_tree_memory_end(&memory);
-	free(quick.nodes);
-	free(plain.nodes);
+	bj_piece_free(quick.nodes);
+	bj_piece_free(plain.nodes);
 	return same;
 }
 
@@ -149,8 +150,8 @@ static bool agree_again(const char *other, size_t other_size, const char *text, 
 		same = same_trees(&again, &alone);
 	}
 	bj_tree_memory_end(&memory);
-	free(again.nodes);
-	free(alone.nodes);
+	bj_piece_free(again.nodes);
+	bj_piece_free(alone.nodes);
 	return same;
 }
 

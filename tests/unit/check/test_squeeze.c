@@ -4,6 +4,7 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/fd.h"
+#include "check/pieces.h"
 #include "check/squeeze.h"
 #include "check/tree.h"
 
@@ -16,8 +17,8 @@
 /* A text of which nothing is left out. */
 static void keep_all(const char *text, size_t size, struct bj_squeezed *ret)
 {
-	ret->text = malloc(size + 1);
-	ret->places = malloc((size + 1) * sizeof(*ret->places));
+	ret->text = bj_piece_new(size + 1);
+	ret->places = bj_piece_new((size + 1) * sizeof(*ret->places));
 	ret->size = size;
 	assert_non_null(ret->text);
 	assert_non_null(ret->places);

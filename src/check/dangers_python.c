@@ -412,6 +412,9 @@ static void match_return(const struct bj_py_match *p, uint32_t node)
 
 	for (int n = 0; n < 12 && up && nodes[up].kind != PY_FUNCTION_DEFINITION; n++)
 		up = nodes[up].parent;
+	/* Of what is around a return in no function, all children would be looked at. */
+	if (nodes[up].kind != PY_FUNCTION_DEFINITION)
+		return;
 
 	const uint32_t name = bj_node_field(p->tree, up, PYF_NAME);
 	const bool pair =

@@ -275,7 +275,7 @@ static int run_backend(struct belljar *bj, const struct bj_spec *spec, struct bj
 	return rc;
 }
 
-/* Let it through the gate and write down that it begins. False: it does not. */
+/* Let it through the gate and write down that it begins. 1, or 0 when it does not begin now. */
 static int may_begin(struct belljar *bj, const struct bj_spec *spec, struct bj_report *report,
 		     struct bj_result *r, struct bj_err *err)
 {
@@ -471,7 +471,6 @@ static int keep_both(const struct bj_record *rec, const struct bj_spec *spec,
 static int keep_result(struct belljar *bj, const struct bj_spec *spec, struct bj_result *result,
 		       struct bj_spool *spool, bool files, struct bj_err *err)
 {
-
 	if (result->state == BJ_PENDING) {
 		bj_ledger_release(bj, spec); /* it takes its share when it begins */
 		return 0;

@@ -5,6 +5,7 @@
 #include "base/err.h"
 #include "base/fd.h"
 #include "base/log.h"
+#include "base/size.h"
 #include "cli/ask.h"
 #include "cli/options.h"
 #include "cli/visible.h"
@@ -209,16 +210,13 @@ static int parse(int argc, char **argv, struct bj_run_line *line, struct bj_err 
 
 static int count_jobs(const struct bj_run_line *line, unsigned int *ret, struct bj_err *err)
 {
-	char *end = NULL;
+	uint64_t n;
 
 	if (!line->jobs) {
 		*ret = line->n_files > 1 ? (unsigned int)sysconf(_SC_NPROCESSORS_ONLN) : 0;
 		return 0;
 	}
-
-	const unsigned long n = strtoul(line->jobs, &end, 10);
-
-	if (*end || end == line->jobs || n < 1 || n > 1000)
+	if (bj_u64_parse(line->jobs, &n) < 0 || n < 1 || n > 1000)
 		return bj_err_set(err, BJ_E_INVALID, 0, "--jobs %.40s: say a number from 1 to 1000",
 				  line->jobs);
 	*ret = (unsigned int)n;

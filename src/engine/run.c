@@ -33,19 +33,14 @@
 #include <sodium.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/random.h>
 #include <unistd.h>
 
-static void new_id(char *id)
+static void new_id(char id[33])
 {
-	unsigned char bytes[16] = { 0 };
-	ssize_t n;
+	unsigned char bytes[16];
 
-	do
-		n = getrandom(bytes, sizeof(bytes), 0);
-	while (n < 0 && errno == EINTR);
-	for (size_t i = 0; i < sizeof(bytes); i++)
-		snprintf(id + 2 * i, 3, "%02x", bytes[i]);
+	randombytes_buf(bytes, sizeof(bytes));
+	sodium_bin2hex(id, 33, bytes, sizeof(bytes));
 }
 
 /* An id stands in file names, records and addresses. */

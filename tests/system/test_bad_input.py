@@ -89,15 +89,12 @@ def test_unknown_language(root, place, hello):
     ("--max-output", ["-1", "x", "", "99999999T"]),
     ("--policy", ["none", "", "OFF "]),
     ("--profile", ["nosuch", "", "../x"]),
-    ("--jobs", ["0", "-1", "abc", "1000000"]),
+    ("--jobs", ["0", "-1", "+1", " 1", "abc", "1000000"]),
 ])
 def test_absurd_limits(flag, values, root, hello):
     """SCRP-07: zero, negative or no number is refused, naming the flag; nothing runs."""
     for value in values:
         done = root.run(flag + "=" + value, hello)
-        if flag == "--timeout" and value in ("99999999999999999999", "inf", "1e400") and \
-                done.status == 0:
-            continue  # longer than the maximum is clamped
         assert done.status == 125 and done.out == b"", (flag, value, done)
         assert flag[2:].replace("-", "_") in one_sentence(done.err).replace("-", "_"), (value, done)
 

@@ -74,7 +74,7 @@ def test_the_whole_tree_dies(direct, tmp_path):
 
 STUBBORN = {
     "without rights": "import os\nos.makedirs('a/b/c')\nopen('a/b/c/f', 'w').close()\n"
-                      "for d in ('a/b/c', 'a/b', 'a', '.', '..'):\n    os.chmod(d, 0)\n",
+                      "for d in ('a/b/c', 'a/b', 'a', '..', '.'):\n    os.chmod(d, 0)\n",
     "read-only": "import os\nos.makedirs('a/b')\nopen('a/b/f', 'w').close()\nos.chmod('a/b', 0o500)\nos.chmod('a', 0o500)\n",
     "deeper than a path": "import os\nfor _ in range(100):\n    os.mkdir('d' * 200)\n    os.chdir('d' * 200)\n"
                           "open('f', 'w').close()\n",

@@ -90,7 +90,7 @@ def cases_of(file):
     return {f"{file}::{case}" for case in listed}
 
 
-def tests_in(folder):
+def collected(folder):
     """The tests that pytest runs in a folder, with their cases."""
     done = subprocess.run([sys.executable, "-m", "pytest", "--collect-only", "-q", TOP / "tests" / folder], cwd=TOP,
                           capture_output=True, text=True, check=True)
@@ -102,7 +102,7 @@ def test_every_defence_names_a_test_that_is_run():
     named = {test for _, tests in defences() for test in tests}
     files = {test.split("::")[0] for test in named}
     run = set().union(*(cases_of(file) for file in files if file.endswith(".c")),
-                      *(tests_in(folder) for folder in {f.split("/")[0] for f in files if f.endswith(".py")}))
+                      *(collected(folder) for folder in {f.split("/")[0] for f in files if f.endswith(".py")}))
     run |= {test.split("[")[0] for test in run}
     assert all(tests for _, tests in defences())
     assert not named - run

@@ -188,8 +188,8 @@ def test_all_jars_share_one_cap_of_processes(root, place):
     script.write_text(GREEDY["pids"])
     flags = ("--policy", "off", "--pids", "100")
     assert root.run(*flags, script).out == b"59\n"
-    done = root.run(*flags, script, env={"BELLJAR_NATIVE_ALL_PIDS": "20"})
-    assert done.status != 0 or int(done.out) < 20, done
+    done = root.run(*flags, "--json", script, env={"BELLJAR_NATIVE_ALL_PIDS": "20"})
+    assert done.record["cause"] in ("exited", "pids") and int(done.record["stdout"]) < 20, done
 
 
 def test_all_jars_share_one_cap_of_cpus(root, place):

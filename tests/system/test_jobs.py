@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`belljar run --jobs N`: many at once, all correct, nothing left. DS-PAR."""
 import json
+import os
 import re
 
 import pytest
@@ -57,6 +58,17 @@ def test_json_is_one_object_a_line(root, place):
     causes = sorted(json.loads(l)["cause"] for l in lines)
     assert {json.loads(l)["file"] for l in lines} == {str(p) for p in (*good, bad, place / "missing.py")}
     assert causes == ["exited"] * 4 + ["infrastructure", "rejected"]
+
+
+def test_no_output_takes_its_line_away(root, place):
+    """RESULT: whatever a script says, and whatever its file is called."""
+    path = os.fsencode(place) + b"/odd \"\xff\x01.py"
+    with open(path, "wb") as f:
+        f.write(b"import os\nos.write(1, bytes(range(256)) + b'\\x00')\n")
+    done = root.run("--json", "--jobs", "2", os.fsdecode(path))
+    assert done.status == 0 and len(done.records) == 1, done
+    assert done.records[0]["stdout"].startswith("\0\x01") and done.records[0]["stdout"].endswith("\0")
+    assert done.records[0]["file"].endswith('/odd "\ufffd\x01.py')
 
 
 def test_summary(root, place):

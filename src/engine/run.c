@@ -17,6 +17,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/log.h"
+#include "base/utf8.h"
 #include "engine/backends.h"
 #include "engine/engine.h"
 #include "engine/gate.h"
@@ -607,6 +608,9 @@ int bj_decide(struct belljar *bj, const char *id, bool approve, const char *by, 
 	AUTO_FREE char *masked =
 		reason ? bj_record_mask(&bj->record, reason, strlen(reason)) : NULL;
 
+	/* A command line may hold any bytes. */
+	if (masked)
+		bj_utf8_mend(masked);
 	return bj_approval_decide(&bj->record, id, approve, by, masked, err);
 }
 

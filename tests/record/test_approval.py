@@ -312,6 +312,17 @@ def test_deny_without_a_service(place):
     assert place.show(run)["cause"] == "denied"
 
 
+def test_a_reason_of_any_bytes_is_told(place):
+    """APPROVE: what is no text in it takes neither the decision nor the answer away."""
+    service = place.serve()
+    run = pend(service)
+    service.stop()
+    assert place.cli("deny", run, "--reason", os.fsdecode(b"no \xff way")).returncode == 0
+    result = place.show(run)["result"]
+    assert result["error"] == "denied by root: no ? way"
+    assert result["decision"]["decision"] == "denied" and result["decision"]["reason"] == "no ? way"
+
+
 def test_rules_deny_and_allow(place):
     """APPROVE: first match wins."""
     service = place.serve("approval: {rules: [allow through=api risk<=low, deny through=api]}\n")

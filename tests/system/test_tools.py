@@ -89,6 +89,30 @@ def test_a_call_prints_what_an_agent_reads(config):
     assert done.stdout.endswith("stdout:\n42\n")
 
 
+def test_a_result_is_told_alike_at_once_and_later(config):
+    """TOOL: also how much of a long output was left out."""
+    file = config("limits: {max_output: 4KiB}\ntool: {max_text: 2KiB}\nstore_code: always\n")
+    for code in ("print('x' * 300000)", "raise ValueError('ä')", "def f(", "print(1)"):
+        at_once = call(file, "run_python_code", {"code": code})
+        run = json.loads(belljar("history", "--config", file, "--json", "--limit", "1").stdout)["id"]
+        later = call(file, "read_result", {"id": run})
+        assert (later.stdout, later.returncode) == (at_once.stdout, at_once.returncode)
+
+
+def test_a_run_that_was_interrupted_never_ends(config, tmp_path):
+    """TOOL: nobody is told to ask again for a result that cannot come."""
+    script = tmp_path / "s.py"
+    script.write_text("print('up', flush=True)\nimport time\ntime.sleep(60)\n")
+    with subprocess.Popen([BELLJAR, "run", "--no-service", "--config", config(), script], stdout=subprocess.PIPE) as run:
+        assert run.stdout.readline() == b"up\n"
+        run.kill()
+    kept = json.loads(belljar("history", "--config", config(), "--json", "--limit", "1").stdout)
+    assert kept["state"] == "interrupted"
+    done = call(config(), "read_result", {"id": kept["id"]})
+    assert done.returncode == 1 and "was interrupted" in done.stdout and "Ask again" not in done.stdout
+    assert json.loads(call(config(), "read_result", {"id": kept["id"]}, "--json").stdout)["result"] is None
+
+
 def test_json_gives_the_result_object(config):
     done = call(config(), "run_python_code", {"code": "print(1)"}, "--json")
     result = json.loads(done.stdout)

@@ -353,7 +353,7 @@ static void tell(const struct bj_run_request *req, const struct bj_result *r)
 	/* A message may quote the script. */
 	AUTO_BUF struct bj_buf text = { 0 };
 	AUTO_BUF struct bj_buf shown = { 0 };
-	struct bj_visible visible = { 0 };
+	struct bj_visible visible = { .judged = true };
 
 	bj_buf_printf(&text, "belljar: %s (cause: %s)\n", r->error, bj_cause_name(r->cause));
 	if (r->cause == BJ_CAUSE_REJECTED)

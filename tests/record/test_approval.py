@@ -400,6 +400,22 @@ def test_own_run_asks_in_place(place):
     assert (row["cause"], row["approval"]) == ("denied", "denied")
 
 
+@pytest.mark.parametrize("first", [b"", b"print('other')\n"])
+def test_no_script_hides_from_who_decides(place, first):
+    """APPROVE: what would be written over, turned around or cut off is shown, also as a change."""
+    config = place.top / "c.yaml"
+    config.write_text(ASK_OWN + "store_code: always\n")
+    script = place.script("")
+    if first:
+        script.write_bytes(first)
+        assert at_terminal(place, config, script, b"y")[0] == 0
+    script.write_bytes(b"print('evil, and so that it would be hidden')\rprint('good, and long enough to hide it all')\n"
+                       b"x = 'a\xe2\x80\xaeb'\n")
+    status, seen = at_terminal(place, config, script, b"no")
+    assert status == 126 and "evil, and so that it would be hidden')^Mprint('good" in seen and "'a<U+202E>b'" in seen
+    assert "\r" not in seen.replace("\r\n", "") and "\u202e" not in seen
+
+
 def test_a_decision_about_a_stream_is_good_once(place):
     """APPROVE: nobody knows what comes out of a pipe, so who said yes to one said it about that run."""
     config, pipe = place.top / "c.yaml", place.top / "pipe"

@@ -4,8 +4,8 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/fd.h"
+#include "base/visible.h"
 #include "cli/records.h"
-#include "cli/visible.h"
 #include "spec/names.h"
 
 #include <fcntl.h>

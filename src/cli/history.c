@@ -4,9 +4,9 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/size.h"
+#include "base/visible.h"
 #include "cli/options.h"
 #include "cli/records.h"
-#include "cli/visible.h"
 #include "spec/names.h"
 
 #include <errno.h>

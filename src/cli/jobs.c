@@ -6,9 +6,9 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/json.h"
+#include "base/visible.h"
 #include "cli/options.h"
 #include "cli/run.h"
-#include "cli/visible.h"
 #include "engine/engine.h"
 #include "spec/names.h"
 

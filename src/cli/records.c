@@ -6,7 +6,7 @@
 #include "base/err.h"
 #include "base/fd.h"
 #include "base/size.h"
-#include "cli/visible.h"
+#include "base/visible.h"
 
 #include <pwd.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/visible.h"
+#include "base/visible.h"
 
 #include "base/cleanup.h"
 #include "base/utf8.h"

@@ -3,7 +3,7 @@
 
 #include "base/buf.h"
 
-/* Text that nobody vouches for, on its way to a terminal. It must not drive the terminal: control
+/* Text that nobody vouches for, on its way to a person. It must not drive a terminal: control
  * characters are shown as ^X, all but tab and line ends, and what is not UTF-8 becomes U+FFFD. A
  * character may come in pieces. Zero is a valid start.
  *

@@ -6,7 +6,7 @@
 
 #include "base/cleanup.h"
 #include "base/utf8.h"
-#include "cli/visible.h"
+#include "base/visible.h"
 
 #include <string.h>
 

@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import pty
+import shutil
 import subprocess
 
 import pytest
@@ -243,6 +244,20 @@ def test_a_broken_configuration_is_refused_and_untouched(tmp_path, client, broke
     assert "nothing was changed" in done.stderr
     assert place.read_text() == broken
     assert [p.name for p in place.parent.iterdir() if "belljar-" in p.name] == []
+
+
+@pytest.mark.parametrize("client", PLACES)
+def test_a_path_that_is_no_text_breaks_no_configuration(tmp_path, client):
+    odd = os.fsdecode(os.fsencode(tmp_path) + b"/odd\xff")
+    os.mkdir(odd)
+    pathlib.Path(odd, "c.yaml").write_text("")
+    shutil.copy(BELLJAR, odd)
+    ways = (install(tmp_path, client, "--yes", "--config", odd + "/c.yaml"),
+            subprocess.run([odd + "/belljar", "mcp", "--install", client, "--yes"], capture_output=True, text=True,
+                           env={**os.environ, "HOME": str(tmp_path)}, timeout=60))
+    for done in ways:
+        assert done.returncode == 125 and "UTF-8" in done.stderr
+    assert not (tmp_path / PLACES[client]).exists()
 
 
 def test_a_link_stays_a_link(tmp_path):

@@ -323,6 +323,15 @@ def test_a_reason_of_any_bytes_is_told(place):
     assert result["decision"]["decision"] == "denied" and result["decision"]["reason"] == "no ? way"
 
 
+def test_an_approval_with_a_reason_of_any_bytes_begins_the_run(place):
+    """APPROVE: the service that knows the run is told as ever."""
+    service = place.serve()
+    run = pend(service)
+    assert place.cli("approve", run, "--reason", os.fsdecode(b"fine \xff")).returncode == 0
+    ended = settle(service, run)
+    assert ended["cause"] == "exited" and ended["result"]["decision"]["reason"] == "fine ?"
+
+
 def test_rules_deny_and_allow(place):
     """APPROVE: first match wins."""
     service = place.serve("approval: {rules: [allow through=api risk<=low, deny through=api]}\n")

@@ -59,7 +59,7 @@ static char *named_line(const struct bj_script *script, const struct bj_result *
 	char *line = NULL;
 
 	if (object && path && json_object_set_new(object, "file", json_stringn(path, n)) == 0)
-		line = json_dumps(object, JSON_COMPACT);
+		line = json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(12));
 	json_decref(object);
 	return line;
 }

@@ -172,6 +172,17 @@ static int take_option(struct bj_run_line *line, const struct bj_parse *p, struc
 	return 0;
 }
 
+static int take_word(struct bj_run_line *line, const struct bj_parse *p, struct bj_err *err)
+{
+	if (p->option)
+		return take_option(line, p, err);
+	if (p->only_plain && line->n_files > 0)
+		line->args[line->n_args++] = p->value;
+	else
+		line->files[line->n_files++] = p->value;
+	return 0;
+}
+
 /* Standard input is read to its end by whoever comes first. */
 static int check_streams(const struct bj_run_line *line, struct bj_err *err)
 {
@@ -190,15 +201,17 @@ static int check_streams(const struct bj_run_line *line, struct bj_err *err)
 static int parse(int argc, char **argv, struct bj_run_line *line, struct bj_err *err)
 {
 	struct bj_parse p = { .argc = argc, .argv = argv, .next = 1 };
-	int r = line_init(line, argc, err);
+	struct bj_err later;
+	int r = line_init(line, argc, err), word;
 
-	while (r >= 0 && (r = bj_options_next(&p, OPTIONS, err)) > 0) {
-		if (p.option)
-			r = take_option(line, &p, err);
-		else if (p.only_plain && line->n_files > 0)
-			line->args[line->n_args++] = p.value;
-		else
-			line->files[line->n_files++] = p.value;
+	if (r < 0)
+		return r;
+	/* The first mistake is told. The rest is read all the same: it may say in which form. */
+	while ((word = bj_options_next(&p, OPTIONS, r < 0 ? &later : err)) != 0) {
+		if (word > 0)
+			word = take_word(line, &p, r < 0 ? &later : err);
+		if (word < 0 && r == 0)
+			r = word;
 	}
 	if (r == 0 && line->n_files == 0)
 		return bj_err_set(err, BJ_E_INVALID, 0,

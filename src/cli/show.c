@@ -3,6 +3,7 @@
 #include "base/err.h"
 #include "cli/options.h"
 #include "cli/records.h"
+#include "cli/visible.h"
 #include "record/history.h"
 
 #include <stdio.h>
@@ -33,8 +34,11 @@ static void add_head(struct bj_buf *to, const json_t *run)
 
 	localtime_r(&t, &tm);
 	strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S %z", &tm);
-	for (size_t i = 0; i < BJ_ARRAY_SIZE(names); i++)
-		add_line(to, names[i], bj_records_text(run, names[i]));
+	for (size_t i = 0; i < BJ_ARRAY_SIZE(names); i++) {
+		AUTO_FREE char *value = bj_visible_line(bj_records_text(run, names[i]));
+
+		add_line(to, names[i], value ? value : "?");
+	}
 	bj_buf_printf(to, "%-10s %s\n", "created", when);
 	bj_buf_printf(to, "%-10s %s, of the script by itself %s\n", "risk",
 		      bj_records_text(run, "effective_risk"), bj_records_text(run, "risk"));

@@ -336,6 +336,13 @@ def test_artifacts_that_are_not_there(config, name, arguments, words):
     assert done.returncode == 1 and words in done.stdout
 
 
+@pytest.mark.parametrize("format", [(), ("--format", "mcp")])
+def test_a_list_that_could_not_be_written_is_no_success(format):
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([BELLJAR, "tools", *format], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (125, "belljar: cannot write to standard output\n")
+
+
 def test_an_answer_that_could_not_be_written_is_no_success(config):
     with open("/dev/full", "w") as full:
         done = subprocess.run([BELLJAR, "tool", "call", "--config", config(), "run_python_code",

@@ -5,6 +5,7 @@
  * whatever the script leaves behind ends up as its child, and it does not end before they do. */
 
 #include "backend/direct_role.h"
+#include "backend/leavings.h"
 #include "backend/peer.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -19,7 +20,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -165,18 +165,9 @@ static int prepare_run(struct run *run, struct bj_err *err)
 	return r;
 }
 
-static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-	(void)st;
-	(void)ftw;
-	if (type == FTW_DNR)
-		chmod(path, 0700);
-	return remove(path) < 0 && errno != ENOENT;
-}
-
 static bool remove_dir(const struct run *run)
 {
-	return !run->dir[0] || nftw(run->dir, remove_one, 16, FTW_DEPTH | FTW_PHYS) == 0;
+	return !run->dir[0] || bj_leavings_remove(AT_FDCWD, run->dir) == 0;
 }
 
 /* --- the script ------------------------------------------------------------------------------- */

@@ -363,7 +363,9 @@ static void read_reply(struct run *run)
 	if (n == -EAGAIN)
 		return;
 	if (n != sizeof(reply) || reply.magic != BJ_WIRE_MAGIC || !is_sane(&reply)) {
-		bj_err_set(&err, BJ_E_SYSTEM, 0, "the %s died during the run", run->peer);
+		bj_err_set(&err, BJ_E_SYSTEM, 0,
+			   "the %s gave no answer; it died, or had no descriptors left (ulimit -n)",
+			   run->peer);
 		if (run->err.code == 0)
 			run->err = err;
 		run->ended = true;

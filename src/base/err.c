@@ -8,6 +8,32 @@
 #undef bj_err_set
 #undef bj_err_wrap
 
+/* A message quotes names, which may hold a newline or drive a terminal: a sentence has one line. */
+static void keep_plain(char *text)
+{
+	for (unsigned char *c = (unsigned char *)text; *c; c++) {
+		const bool c1 = c[0] == 0xc2 && c[1] >= 0x80 && c[1] <= 0x9f;
+
+		if (c1 || *c < ' ' || *c == 0x7f)
+			*c = '?';
+		if (c1)
+			*++c = '?';
+	}
+}
+
+/* Put @reason behind what failed, and before @advice on what to do, which ends the message. */
+static void add_reason(char *msg, const char *advice, const char *reason)
+{
+	char end[sizeof(((struct bj_err *)0)->msg)] = "";
+	char *at = advice ? strstr(msg, "; ") : NULL;
+
+	if (at)
+		memcpy(end, at, strlen(at) + 1);
+	else
+		at = msg + strlen(msg);
+	snprintf(at, sizeof(end) - (size_t)(at - msg), ": %s%s", reason, end);
+}
+
 int bj_err_set(struct bj_err *err, enum bj_code code, int errnum, const char *fmt, ...)
 {
 	if (!err)
@@ -18,8 +44,9 @@ int bj_err_set(struct bj_err *err, enum bj_code code, int errnum, const char *fm
 	va_start(ap, fmt);
 	const int n = vsnprintf(err->msg, sizeof(err->msg), fmt, ap);
 	va_end(ap);
-	if (errnum && n >= 0 && (size_t)n < sizeof(err->msg))
-		snprintf(err->msg + n, sizeof(err->msg) - (size_t)n, ": %s", strerror(errnum));
+	if (errnum && n >= 0)
+		add_reason(err->msg, strstr(fmt, "; "), strerror(errnum));
+	keep_plain(err->msg);
 	err->code = (int)code;
 	err->errnum = errnum;
 	return -(int)code;
@@ -28,6 +55,7 @@ int bj_err_set(struct bj_err *err, enum bj_code code, int errnum, const char *fm
 int bj_err_received(struct bj_err *err)
 {
 	err->msg[sizeof(err->msg) - 1] = '\0';
+	keep_plain(err->msg);
 	if (err->code < BJ_E_SYSTEM || err->code > BJ_E_CANCELLED)
 		err->code = BJ_E_SYSTEM;
 	if (!err->msg[0])
@@ -49,5 +77,6 @@ int bj_err_wrap(struct bj_err *err, const char *fmt, ...)
 	va_end(ap);
 	if (n >= 0 && (size_t)n < sizeof(err->msg))
 		snprintf(err->msg + n, sizeof(err->msg) - (size_t)n, ": %s", inner);
+	keep_plain(err->msg);
 	return -err->code;
 }

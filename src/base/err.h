@@ -5,7 +5,9 @@
 
 /* Fill @err (NULL is fine) and return -@code, so that a failure is one statement:
  *	return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot open %s", path);
- * The text of @errnum, when not 0, is appended. Async-signal-safe enough for use after fork. */
+ * The text of @errnum, when not 0, follows what failed: it stands before the first "; " of @fmt,
+ * behind which is what to do, else at the end. Control characters of what is quoted become
+ * question marks. Async-signal-safe enough for use after fork. */
 int bj_err_set(struct bj_err *err, enum bj_code code, int errnum, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 

@@ -4,8 +4,8 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/fd.h"
+#include "base/visible.h"
 #include "cli/records.h"
-#include "cli/visible.h"
 #include "spec/names.h"
 
 #include <fcntl.h>
@@ -28,15 +28,18 @@ static void add_findings(struct bj_buf *to, const struct bj_result *found)
 
 static void add_script(struct bj_buf *to, const struct bj_question *q)
 {
-	AUTO_FREE char *text = strndup(q->spec->script, q->spec->script_size);
+	const char *script = q->spec->script;
+	const size_t size = q->spec->script_size;
+	/* Lines are compared as texts, which end at a NUL. */
+	AUTO_FREE char *text =
+		q->last_approved && !memchr(script, 0, size) ? strndup(script, size) : NULL;
 
-	if (!text)
-		return;
-	if (!q->last_approved) {
-		bj_buf_printf(to, "\n%s\n", text);
+	bj_buf_puts(to, "\n");
+	if (!text) {
+		bj_buf_add(to, script, size);
+		bj_buf_puts(to, "\n");
 		return;
 	}
-	bj_buf_puts(to, "\n");
 	if (!bj_diff("approved last", q->last_approved, "now", text, to))
 		bj_buf_puts(to, "The script is the one that was approved last; something else of "
 				"the run changed.\n");
@@ -46,7 +49,7 @@ static void show(int tty, const struct bj_question *q)
 {
 	AUTO_BUF struct bj_buf text = { 0 };
 	AUTO_BUF struct bj_buf shown = { 0 };
-	struct bj_visible visible = { 0 };
+	struct bj_visible visible = { .judged = true };
 
 	bj_buf_printf(&text, "This run needs approval (rule: %s), effective risk %s.\n", q->rule,
 		      bj_risk_name(q->found->effective_risk));

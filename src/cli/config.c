@@ -25,6 +25,18 @@ static const struct bj_option OPTIONS[] = {
 	{ 0 },
 };
 
+static int unknown_key(const char *key, struct bj_err *err)
+{
+	const char *near = bj_settings_suggest(key);
+
+	return bj_err_set(err, BJ_E_INVALID, 0,
+			  "config: there is no setting or section %.60s; %s%s%s", key,
+			  near ? "did you mean "
+			       : "`belljar config` lists all settings, --config "
+				 "names a file",
+			  near ? near : "", near ? "?" : "");
+}
+
 static int parse(int argc, char **argv, struct request *ret, struct bj_err *err)
 {
 	struct bj_parse p = { .argc = argc, .argv = argv, .next = 1 };
@@ -32,12 +44,12 @@ static int parse(int argc, char **argv, struct request *ret, struct bj_err *err)
 	int r;
 
 	while ((r = bj_options_next(&p, OPTIONS, err)) > 0) {
-		if (!p.option && (req.only || !bj_settings_has(p.value)))
+		if (!p.option && !bj_settings_has(p.value))
+			return unknown_key(p.value, err);
+		if (!p.option && req.only)
 			return bj_err_set(err, BJ_E_INVALID, 0,
-					  "config: %s%.60s; `belljar config` lists all settings, "
-					  "--config names a file",
-					  req.only ? "one setting or section, not also "
-						   : "there is no setting or section ",
+					  "config: one setting or section, not also %.60s; "
+					  "`belljar config` lists all settings",
 					  p.value);
 		if (!p.option)
 			req.only = p.value;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "base/size.h"
 #include "cli/options.h"
 #include "config/settings.h"
 #include "jar/probe.h"
 
-#include <errno.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <string.h>
@@ -33,12 +33,9 @@ static const char *const NEEDS[] = {
 
 static int parse_uid(const char *text, uid_t *ret, struct bj_err *err)
 {
-	char *end = NULL;
+	uint64_t value;
 
-	errno = 0;
-	const unsigned long value = strtoul(text, &end, 10);
-
-	if (end == text || *end || errno || value >= UINT32_MAX)
+	if (bj_u64_parse(text, &value) < 0 || value >= UINT32_MAX)
 		return bj_err_set(err, BJ_E_INVALID, 0, "--uid must be a number, not %.40s", text);
 	*ret = (uid_t)value;
 	return 0;

@@ -4,9 +4,9 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/size.h"
+#include "base/visible.h"
 #include "cli/options.h"
 #include "cli/records.h"
-#include "cli/visible.h"
 #include "spec/names.h"
 
 #include <errno.h>
@@ -142,13 +142,16 @@ static void print_row(const json_t *run, struct bj_buf *to)
 	char when[24];
 	const char *name = json_string_value(json_object_get(run, "name"));
 
+	/* Whoever names a script does not write lines of this table. */
+	AUTO_FREE char *what = bj_visible_line(name ? name : bj_records_text(run, "tool"));
+
 	print_time(run, when);
 	bj_buf_printf(to, "%.12s  %s  %-8.8s %-11.11s %-14.14s %-8.8s %9.3f  %-9.9s %.40s\n",
 		      bj_records_text(run, "id"), when, bj_records_text(run, "language"),
 		      bj_records_text(run, "state"), bj_records_text(run, "cause"),
 		      bj_records_text(run, "effective_risk"),
 		      json_number_value(json_object_get(run, "duration_ms")) / 1e3,
-		      bj_records_text(run, "approval"), name ? name : bj_records_text(run, "tool"));
+		      bj_records_text(run, "approval"), what ? what : "?");
 }
 
 static int print_table(const json_t *page, struct bj_err *err)

@@ -5,16 +5,15 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/err.h"
-#include "base/utf8.h"
+#include "base/json.h"
+#include "base/visible.h"
 #include "cli/options.h"
 #include "cli/run.h"
-#include "cli/visible.h"
 #include "engine/engine.h"
 #include "spec/names.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <jansson.h>
 #include <malloc.h>
 #include <poll.h>
 #include <pthread.h>
@@ -49,19 +48,19 @@ static void show_progress(struct jobs *jobs)
 			jobs->failed);
 }
 
-/* The result as one line that also says which file it is of: lines come as runs end. */
+/* The result as one line that also says which file it is of: lines come as runs end. NULL: no
+ * memory. */
 static char *named_line(const struct bj_script *script, const struct bj_result *result)
 {
-	AUTO_FREE char *plain = bj_result_to_json(result);
-	json_t *object = plain ? json_loads(plain, 0, NULL) : NULL;
-	size_t n;
-	AUTO_FREE char *path = bj_utf8_repair(script->path, strlen(script->path), &n);
-	char *line = NULL;
+	AUTO_FREE char *object = bj_result_to_json(result);
+	struct bj_buf line = { 0 };
 
-	if (object && path && json_object_set_new(object, "file", json_stringn(path, n)) == 0)
-		line = json_dumps(object, JSON_COMPACT);
-	json_decref(object);
-	return line;
+	if (!object)
+		return NULL;
+	bj_buf_add(&line, object, strlen(object) - 1);
+	bj_json_text(&line, "file", script->path);
+	bj_json_close(&line, '}');
+	return bj_buf_take(&line);
 }
 
 /* Why a script failed, for a person: the table has only the cause. What it said itself is with its
@@ -102,7 +101,9 @@ static void record(struct jobs *jobs, size_t i, const struct bj_result *result,
 	pthread_mutex_lock(&jobs->lock);
 	jobs->done++;
 	jobs->failed += o->status != 0;
-	if (line && (puts(line) == EOF || fflush(stdout) != 0))
+	if (jobs->req->json && result && !line)
+		jobs->broken = ENOMEM;
+	else if (line && (puts(line) == EOF || fflush(stdout) != 0))
 		jobs->broken = errno;
 	tell(jobs, script, result, err);
 	show_progress(jobs);

@@ -6,6 +6,7 @@
 #include "cli/options.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -104,6 +105,8 @@ static int printed(int status)
 int main(int argc, char **argv)
 {
 	hold_streams();
+	/* A file that may not grow (ulimit -f) is an error that can be told, not our end. */
+	signal(SIGXFSZ, SIG_IGN);
 	bj_check_keep_memory();
 	if (argc < 2 || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
 	    (strcmp(argv[1], "help") == 0 && argc == 2)) {

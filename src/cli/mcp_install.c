@@ -61,17 +61,13 @@ static int place_of(const struct client *c, char path[PATH_MAX], struct bj_err *
 	return 0;
 }
 
-/* The command line as a JSON array without its first word. */
+/* The command line as a JSON array without its first word; NULL when it cannot be said so. */
 static json_t *arguments(const char *config)
 {
-	json_t *args = json_pack("[s]", "mcp");
 	AUTO_FREE char *whole = config ? realpath(config, NULL) : NULL;
 
-	if (config) {
-		json_array_append_new(args, json_string("--config"));
-		json_array_append_new(args, json_string(whole ? whole : config));
-	}
-	return args;
+	return config ? json_pack("[s, s, s]", "mcp", "--config", whole ? whole : config)
+		      : json_pack("[s]", "mcp");
 }
 
 /* Our entry, in the form of the client. */
@@ -88,17 +84,20 @@ static int make_entry(const struct client *c, const char *config, struct bj_buf 
 	if (n <= 0)
 		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot tell where belljar is");
 	args = arguments(config);
-	list = json_dumps(args, 0);
+	list = args ? json_dumps(args, 0) : NULL;
 	entry = json_pack("{s:s, s:s, s:o}", "type", "stdio", "command", self, "args", args);
 	text = entry ? json_dumps(entry, 0) : NULL;
 	if (entry)
 		command = json_dumps(json_object_get(entry, "command"), JSON_ENCODE_ANY);
 	json_decref(entry);
+	if (!list || !text || !command)
+		return bj_err_set(err, BJ_E_INVALID, 0,
+				  "the configuration is UTF-8, and the path of belljar or of the "
+				  "settings file is not");
 	if (c->toml)
-		bj_buf_printf(ret, "command = %s\nargs = %s\n", command ? command : "",
-			      list ? list : "");
+		bj_buf_printf(ret, "command = %s\nargs = %s\n", command, list);
 	else
-		bj_buf_puts(ret, text ? text : "");
+		bj_buf_puts(ret, text);
 	return ret->failed ? bj_err_set(err, BJ_E_SYSTEM, ENOMEM, "no memory") : 0;
 }
 

@@ -6,7 +6,7 @@
 #include "base/err.h"
 #include "base/fd.h"
 #include "base/size.h"
-#include "cli/visible.h"
+#include "base/visible.h"
 
 #include <pwd.h>
 #include <string.h>
@@ -50,7 +50,7 @@ const char *bj_records_text(const json_t *object, const char *name)
 int bj_records_print(const char *text, size_t size, struct bj_err *err)
 {
 	AUTO_BUF struct bj_buf shown = { 0 };
-	struct bj_visible visible = { 0 };
+	struct bj_visible visible = { .judged = true };
 	int r;
 
 	fflush(stdout);

@@ -75,9 +75,18 @@ static int open_out(const char *path, struct bj_run_request *req, struct bj_err 
 	if (req->out_dir_fd < 0)
 		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot open the directory %.150s",
 				  path);
-	if (faccessat(req->out_dir_fd, ".", W_OK | X_OK, AT_EACCESS) < 0)
-		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot write to %.150s", path);
 	return 0;
+}
+
+/* Asked when root's rights over what others own are given up: what a script leaves is collected
+ * without them, after it ran. */
+static int check_out(const struct bj_run_line *line, const struct bj_run_request *req,
+		     struct bj_err *err)
+{
+	if (!line->out || faccessat(req->out_dir_fd, ".", W_OK | X_OK, AT_EACCESS) == 0)
+		return 0;
+	return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot write to %.150s%s", line->out,
+			  geteuid() == 0 ? " without root's rights over what others own" : "");
 }
 
 int bj_request_open(const struct bj_run_line *line, struct bj_opened *opened,
@@ -135,6 +144,8 @@ static int read_input(struct bj_run_request *req, const char *path, int fd, stru
 int bj_request_read(const struct bj_run_line *line, struct bj_opened *opened,
 		    struct bj_run_request *req, struct bj_err *err)
 {
+	if (check_out(line, req, err) < 0)
+		return -err->code;
 	for (size_t i = 0; i < line->n_files; i++) {
 		struct bj_script *script = &req->scripts[i];
 

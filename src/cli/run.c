@@ -5,9 +5,10 @@
 #include "base/err.h"
 #include "base/fd.h"
 #include "base/log.h"
+#include "base/size.h"
+#include "base/visible.h"
 #include "cli/ask.h"
 #include "cli/options.h"
-#include "cli/visible.h"
 #include "engine/engine.h"
 #include "engine/gate.h"
 #include "engine/pin.h"
@@ -171,6 +172,17 @@ static int take_option(struct bj_run_line *line, const struct bj_parse *p, struc
 	return 0;
 }
 
+static int take_word(struct bj_run_line *line, const struct bj_parse *p, struct bj_err *err)
+{
+	if (p->option)
+		return take_option(line, p, err);
+	if (p->only_plain && line->n_files > 0)
+		line->args[line->n_args++] = p->value;
+	else
+		line->files[line->n_files++] = p->value;
+	return 0;
+}
+
 /* Standard input is read to its end by whoever comes first. */
 static int check_streams(const struct bj_run_line *line, struct bj_err *err)
 {
@@ -189,15 +201,17 @@ static int check_streams(const struct bj_run_line *line, struct bj_err *err)
 static int parse(int argc, char **argv, struct bj_run_line *line, struct bj_err *err)
 {
 	struct bj_parse p = { .argc = argc, .argv = argv, .next = 1 };
-	int r = line_init(line, argc, err);
+	struct bj_err later;
+	int r = line_init(line, argc, err), word;
 
-	while (r >= 0 && (r = bj_options_next(&p, OPTIONS, err)) > 0) {
-		if (p.option)
-			r = take_option(line, &p, err);
-		else if (p.only_plain && line->n_files > 0)
-			line->args[line->n_args++] = p.value;
-		else
-			line->files[line->n_files++] = p.value;
+	if (r < 0)
+		return r;
+	/* The first mistake is told. The rest is read all the same: it may say in which form. */
+	while ((word = bj_options_next(&p, OPTIONS, r < 0 ? &later : err)) != 0) {
+		if (word > 0)
+			word = take_word(line, &p, r < 0 ? &later : err);
+		if (word < 0 && r == 0)
+			r = word;
 	}
 	if (r == 0 && line->n_files == 0)
 		return bj_err_set(err, BJ_E_INVALID, 0,
@@ -209,16 +223,13 @@ static int parse(int argc, char **argv, struct bj_run_line *line, struct bj_err 
 
 static int count_jobs(const struct bj_run_line *line, unsigned int *ret, struct bj_err *err)
 {
-	char *end = NULL;
+	uint64_t n;
 
 	if (!line->jobs) {
 		*ret = line->n_files > 1 ? (unsigned int)sysconf(_SC_NPROCESSORS_ONLN) : 0;
 		return 0;
 	}
-
-	const unsigned long n = strtoul(line->jobs, &end, 10);
-
-	if (*end || end == line->jobs || n < 1 || n > 1000)
+	if (bj_u64_parse(line->jobs, &n) < 0 || n < 1 || n > 1000)
 		return bj_err_set(err, BJ_E_INVALID, 0, "--jobs %.40s: say a number from 1 to 1000",
 				  line->jobs);
 	*ret = (unsigned int)n;
@@ -355,7 +366,7 @@ static void tell(const struct bj_run_request *req, const struct bj_result *r)
 	/* A message may quote the script. */
 	AUTO_BUF struct bj_buf text = { 0 };
 	AUTO_BUF struct bj_buf shown = { 0 };
-	struct bj_visible visible = { 0 };
+	struct bj_visible visible = { .judged = true };
 
 	bj_buf_printf(&text, "belljar: %s (cause: %s)\n", r->error, bj_cause_name(r->cause));
 	if (r->cause == BJ_CAUSE_REJECTED)

@@ -18,6 +18,11 @@ enum { SCRIPT_CEILING = 16 << 20, INPUT_CEILING = 64 << 20 };
 static int open_path(const char *path, int flags, struct bj_err *err)
 {
 	struct stat st;
+
+	if (!path[0])
+		return bj_err_set(err, BJ_E_INVALID, 0,
+				  "the name of a file is empty; is a variable not set?");
+
 	AUTO_FD int fd = strcmp(path, "-") == 0
 				 ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
 				 : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | flags);

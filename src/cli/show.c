@@ -3,6 +3,7 @@
 #include "base/err.h"
 #include "cli/options.h"
 #include "cli/records.h"
+#include "cli/visible.h"
 #include "record/history.h"
 
 #include <stdio.h>
@@ -33,8 +34,11 @@ static void add_head(struct bj_buf *to, const json_t *run)
 
 	localtime_r(&t, &tm);
 	strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S %z", &tm);
-	for (size_t i = 0; i < BJ_ARRAY_SIZE(names); i++)
-		add_line(to, names[i], bj_records_text(run, names[i]));
+	for (size_t i = 0; i < BJ_ARRAY_SIZE(names); i++) {
+		AUTO_FREE char *value = bj_visible_line(bj_records_text(run, names[i]));
+
+		add_line(to, names[i], value ? value : "?");
+	}
 	bj_buf_printf(to, "%-10s %s\n", "created", when);
 	bj_buf_printf(to, "%-10s %s, of the script by itself %s\n", "risk",
 		      bj_records_text(run, "effective_risk"), bj_records_text(run, "risk"));
@@ -85,7 +89,9 @@ static void add_findings(struct bj_buf *to, const json_t *findings, size_t numbe
 
 static void add_script(struct bj_buf *to, const json_t *run, const json_t *findings)
 {
-	const char *text = json_string_value(json_object_get(run, "script"));
+	const json_t *script = json_object_get(run, "script");
+	const char *text = json_string_value(script);
+	const char *end = text ? text + json_string_length(script) : NULL;
 	size_t number = 1;
 
 	if (!text) {
@@ -104,12 +110,15 @@ static void add_script(struct bj_buf *to, const json_t *run, const json_t *findi
 	}
 	bj_buf_puts(to, "\nscript:\n");
 	add_findings(to, findings, 0);
-	while (*text) {
-		const size_t n = strcspn(text, "\n");
+	while (text < end) {
+		const char *line_end = memchr(text, '\n', (size_t)(end - text));
+		const size_t n = (size_t)((line_end ? line_end : end) - text);
 
-		bj_buf_printf(to, "%4zu | %.*s\n", number, (int)n, text);
+		bj_buf_printf(to, "%4zu | ", number);
+		bj_buf_add(to, text, n);
+		bj_buf_puts(to, "\n");
 		add_findings(to, findings, number++);
-		text += n + (text[n] == '\n');
+		text += n + (line_end != NULL);
 	}
 }
 

@@ -12,7 +12,7 @@
 enum { MAX_FILE = 256 * 1024 };
 
 /* A file that was found, not named, decides what is sealed off and how: it must be of the
- * administrator or of who runs belljar, and nobody else may write it. */
+ * administrator or of who runs belljar, and not everybody may write it. */
 static int check_owner(int fd, const char *path, struct bj_err *err)
 {
 	struct stat st;

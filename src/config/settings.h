@@ -160,6 +160,9 @@ char *bj_settings_explain(const char *only, bool json);
 char *bj_settings_show(const struct bj_settings *settings, const char *only, bool json);
 bool bj_settings_has(const char *only); /* a setting or section of that name */
 
+/* What to say about a key that does not exist: the nearest one, or NULL. */
+const char *bj_settings_suggest(const char *key);
+
 /* Set one number of @settings by its key, as it would stand in YAML: for a door that takes limits
  * in a request. The message names the key and what is allowed. */
 int bj_settings_set_number(struct bj_settings *settings, const char *key, const char *text,

@@ -376,7 +376,7 @@ static const char *last_word(const char *key)
 	return dot ? dot + 1 : key;
 }
 
-const char *bj_table_suggest(const char *key)
+const char *bj_settings_suggest(const char *key)
 {
 	const char *keys[BJ_MAX_SETTINGS + 1], *words[BJ_MAX_SETTINGS];
 	const char *last = last_word(key);

@@ -67,9 +67,6 @@ bool bj_table_is_among(const struct bj_setting *setting, const char *only); /* s
 /* The first setting of the section @path, such as "limits"; NULL: no such section. */
 const struct bj_setting *bj_table_section(const char *path);
 
-/* What to say about a key that does not exist: the nearest one, or NULL. */
-const char *bj_table_suggest(const char *key);
-
 /* BELLJAR_LIMITS_MEMORY for limits.memory. */
 void bj_table_env_name(const struct bj_setting *setting, char name[BJ_ENV_NAME]);
 

@@ -275,7 +275,7 @@ static int read_profile_value(struct reader *r, struct bj_profile *profile, cons
 /* A profile holds limits: what may have been meant is named as it stands in one. */
 static int unknown_limit(struct reader *r, const char *path, const char *key)
 {
-	const char *near = bj_table_suggest(key);
+	const char *near = bj_settings_suggest(key);
 
 	if (near && strncmp(near, "limits.", 7) == 0)
 		return unknown_key(r, line_of(r), path, near + 7);
@@ -382,7 +382,7 @@ static int read_entry(struct reader *r, const char *path, uint32_t line)
 	const struct bj_setting *first = bj_table_section(path);
 
 	if (!first)
-		return unknown_key(r, line, path, bj_table_suggest(path));
+		return unknown_key(r, line, path, bj_settings_suggest(path));
 
 	const int seen = see(r, &r->sections[first - bj_table], line, path);
 

@@ -237,14 +237,12 @@ static int load_filter(struct bj_err *err)
 
 int bj_engine_drop_privileges(struct bj_err *err)
 {
-	const int r = bj_creds_drop_caps(NULL);
+	/* An ordinary user may not empty the bounding set, which gives nothing from here on. */
+	(void)bj_creds_drop_caps(NULL);
 
-	/* An ordinary user has no bounding set to drop, and nothing to lose. */
-	(void)r;
+	const int r = bj_creds_no_new_privs(err);
 
-	const int n = bj_creds_no_new_privs(err);
-
-	return n < 0 ? n : load_filter(err);
+	return r < 0 ? r : load_filter(err);
 }
 
 struct bj_result *bj_engine_failure(const struct belljar *bj, const char *message)

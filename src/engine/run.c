@@ -17,6 +17,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/log.h"
+#include "base/utf8.h"
 #include "engine/backends.h"
 #include "engine/engine.h"
 #include "engine/gate.h"
@@ -33,19 +34,14 @@
 #include <sodium.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/random.h>
 #include <unistd.h>
 
-static void new_id(char *id)
+static void new_id(char id[33])
 {
-	unsigned char bytes[16] = { 0 };
-	ssize_t n;
+	unsigned char bytes[16];
 
-	do
-		n = getrandom(bytes, sizeof(bytes), 0);
-	while (n < 0 && errno == EINTR);
-	for (size_t i = 0; i < sizeof(bytes); i++)
-		snprintf(id + 2 * i, 3, "%02x", bytes[i]);
+	randombytes_buf(bytes, sizeof(bytes));
+	sodium_bin2hex(id, 33, bytes, sizeof(bytes));
 }
 
 /* An id stands in file names, records and addresses. */
@@ -275,7 +271,7 @@ static int run_backend(struct belljar *bj, const struct bj_spec *spec, struct bj
 	return rc;
 }
 
-/* Let it through the gate and write down that it begins. False: it does not. */
+/* Let it through the gate and write down that it begins. 1, or 0 when it does not begin now. */
 static int may_begin(struct belljar *bj, const struct bj_spec *spec, struct bj_report *report,
 		     struct bj_result *r, struct bj_err *err)
 {
@@ -471,7 +467,6 @@ static int keep_both(const struct bj_record *rec, const struct bj_spec *spec,
 static int keep_result(struct belljar *bj, const struct bj_spec *spec, struct bj_result *result,
 		       struct bj_spool *spool, bool files, struct bj_err *err)
 {
-
 	if (result->state == BJ_PENDING) {
 		bj_ledger_release(bj, spec); /* it takes its share when it begins */
 		return 0;
@@ -613,6 +608,9 @@ int bj_decide(struct belljar *bj, const char *id, bool approve, const char *by, 
 	AUTO_FREE char *masked =
 		reason ? bj_record_mask(&bj->record, reason, strlen(reason)) : NULL;
 
+	/* A command line may hold any bytes. */
+	if (masked)
+		bj_utf8_mend(masked);
 	return bj_approval_decide(&bj->record, id, approve, by, masked, err);
 }
 

@@ -144,8 +144,16 @@ static int find_digest(const struct bj_images *images, const char *wanted, char 
 	return found;
 }
 
+/* What to do about it is only said where it can be done. */
 static int unknown(const char *text, struct bj_err *err)
 {
+	char name[BJ_IMAGE_NAME];
+
+	if (strstr(text, "sha256:"))
+		return bj_err_set(err, BJ_E_NOT_FOUND, 0,
+				  "there is no image %.100s; `belljar image ls` lists them", text);
+	if (bj_image_name(text, name, err) < 0)
+		return -err->code;
 	return bj_err_set(err, BJ_E_NOT_FOUND, 0,
 			  "there is no image %.50s; run `belljar image build --name %.50s` or "
 			  "`belljar image import FILE --name %.50s`",

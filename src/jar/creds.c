@@ -53,13 +53,12 @@ int bj_creds_keep_caps(uint64_t keep, struct bj_err *err)
 	if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) < 0)
 		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot clear ambient capabilities");
 
+	/* The bounding set takes a right to drop. Without that right our own go all the same. */
 	const int r = drop_bounding(keep, err);
 
-	if (r < 0)
-		return r;
-	if (set_caps(keep) < 0)
+	if (set_caps(keep) < 0 && r == 0)
 		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot set capabilities");
-	return 0;
+	return r;
 }
 
 int bj_creds_keep_over_exec(struct bj_err *err)

@@ -7,7 +7,8 @@
 
 /* Identity and capabilities of the calling process. */
 
-/* Give up every capability: bounding, ambient, inheritable, permitted, effective. */
+/* Give up every capability: bounding, ambient, inheritable, permitted, effective. Without the right
+ * to drop from the bounding set that is all that stays, and an error. */
 int bj_creds_drop_caps(struct bj_err *err);
 
 /* Keep only the capabilities in @keep (bits of CAP_*), in every set. */

@@ -135,13 +135,14 @@ static int become(struct bj_exec *exec, const char *const *argv, struct bj_err *
 
 /* --- bash ------------------------------------------------------------------------------------- */
 
-/* Run `bash -n` on the script, with extglob when @extglob. Its exit status, or -1. */
+/* Run `bash -n` on the script, with extglob when @extglob. Its exit status, 126 where it could not
+ * be run, or the negated number of the signal that it died of. */
 static int ask_bash(struct bj_exec *exec, bool extglob, char *said, size_t size)
 {
 	int pipe_fds[2];
 
 	if (pipe2(pipe_fds, O_CLOEXEC) < 0)
-		return -1;
+		return 126;
 
 	const pid_t pid = fork();
 
@@ -164,9 +165,9 @@ static int ask_bash(struct bj_exec *exec, bool extglob, char *said, size_t size)
 
 	int status = -1;
 
-	if (pid < 0 || waitpid(pid, &status, 0) != pid || !WIFEXITED(status))
-		return -1;
-	return WEXITSTATUS(status);
+	if (pid < 0 || waitpid(pid, &status, 0) != pid)
+		return 126;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
 }
 
 /* Start Bash as for a cold run, with the library that makes it wait (warm/wait.c) loaded from its
@@ -186,7 +187,13 @@ static int run_bash(struct bj_exec *exec, struct bj_err *err)
 	char said[2048], again[64];
 	const int status = ask_bash(exec, false, said, sizeof(said));
 
-	if (status < 0 || status == 126)
+	if (status < 0)
+		return bj_err_set(
+			err, BJ_E_SYSTEM, 0,
+			"bash died of signal %d before it had read the script; a limit or "
+			"the seccomp profile is too tight for it",
+			-status);
+	if (status == 126)
 		return bj_err_set(err, BJ_E_SYSTEM, 0, "the syntax check did not run");
 	if (status == 127)
 		return become(exec, argv, err); /* fails the same way, with the reason */

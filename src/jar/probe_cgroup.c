@@ -142,8 +142,8 @@ static enum bj_hier find_locked(const struct bj_probe_view *view,
 	return BJ_HIER_COUNT;
 }
 
-static void miss_delegation(const struct bj_probe_view *view, enum bj_probe_place place,
-			    struct bj_probe_item *item)
+static void miss_delegation(const struct bj_probe_view *view, enum bj_hier used,
+			    enum bj_probe_place place, struct bj_probe_item *item)
 {
 	if (view->root)
 		bj_probe_miss(item, "mount the cgroups writable; in a container: docker run "
@@ -156,6 +156,13 @@ static void miss_delegation(const struct bj_probe_view *view, enum bj_probe_plac
 			      "libsystemd0 dbus-user-session libpam-systemd; loginctl "
 			      "enable-linger %s; log in again; or accept less: native.require: "
 			      "basic",
+			      view->user);
+	else if (used != BJ_HIER_UNIFIED)
+		bj_probe_miss(item,
+			      "as root: for h in memory pids cpu; do d=/sys/fs/cgroup/$h/agents; "
+			      "mkdir $d; "
+			      "chown -R %s $d; echo PID-OF-THE-SHELL > $d/cgroup.procs; done (see "
+			      "docs/rootless.md); or accept less: native.require: basic",
 			      view->user);
 	else
 		bj_probe_miss(item,
@@ -194,7 +201,7 @@ void bj_probe_cgroup_delegation(const struct bj_probe_view *view, struct bj_prob
 	else
 		bj_probe_found(item, "%.100s belongs to someone else",
 			       own.path[locked][0] ? own.path[locked] : "the own cgroup");
-	miss_delegation(view, place, item);
+	miss_delegation(view, used, place, item);
 }
 
 void bj_probe_cgroup_kill(const struct bj_probe_view *view, struct bj_probe_item *item)

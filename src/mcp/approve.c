@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/utf8.h"
+#include "base/visible.h"
 #include "mcp/core.h"
 #include "record/record.h"
 #include "spec/names.h"
@@ -16,9 +17,11 @@ enum { SCRIPT_SHOWN = 4000, FINDINGS_SHOWN = 10, REASON_MAX = 500 };
 
 static void add_findings(const struct bj_result *found, struct bj_buf *to)
 {
-	for (size_t i = 0; i < found->n_findings && i < FINDINGS_SHOWN; i++)
-		bj_buf_printf(to, "line %u: %s\n", found->findings[i].line,
-			      found->findings[i].message);
+	for (size_t i = 0; i < found->n_findings && i < FINDINGS_SHOWN; i++) {
+		if (found->findings[i].line)
+			bj_buf_printf(to, "line %u: ", found->findings[i].line);
+		bj_buf_printf(to, "%s\n", found->findings[i].message);
+	}
 	if (found->n_findings > FINDINGS_SHOWN)
 		bj_buf_printf(to, "and %zu more findings\n", found->n_findings - FINDINGS_SHOWN);
 }
@@ -41,6 +44,17 @@ static void describe(const struct bj_question *q, const struct belljar *bj, stru
 	bj_buf_puts(to, "\n");
 	if (script)
 		bj_tool_add_cut(to, script, strlen(script), strlen(script), SCRIPT_SHOWN);
+}
+
+/* The same with nothing hidden in it. */
+static void show(const struct bj_question *q, const struct belljar *bj, struct bj_buf *to)
+{
+	struct bj_visible visible = { .judged = true };
+	AUTO_BUF struct bj_buf text = { 0 };
+
+	describe(q, bj, &text);
+	bj_visible_add(&visible, to, text.data, text.size);
+	bj_visible_end(&visible, to);
 }
 
 static json_t *form(const char *message)
@@ -84,7 +98,7 @@ int bj_mcp_ask_person(struct bj_mcp_call *call, const struct belljar *bj,
 	/* A task of a session goes on without its client; one of its own keeps the question. */
 	if ((call->task && !call->modern) || !bj_mcp_client_has(call, "elicitation"))
 		return 0;
-	describe(question, bj, &text);
+	show(question, bj, &text);
 	/* A stateless request asks by its answer: the run waits meanwhile, for others too. */
 	if (call->modern) {
 		call->wanted =

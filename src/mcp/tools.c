@@ -228,6 +228,7 @@ static int await(const struct bj_tool_call *tool_call, struct bj_mcp_call *call,
 		const char *state = bj_rpc_text(ret->data, "state");
 
 		if (r < 0 || !state || strcmp(state, "finished") == 0 ||
+		    strcmp(state, "interrupted") == 0 ||
 		    (i >= PATIENCE && strcmp(state, "pending") == 0) || poll(&p, 1, AWAIT_MS) > 0)
 			return r;
 		bj_tool_answer_done(ret);

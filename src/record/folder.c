@@ -39,8 +39,8 @@ int bj_folder_path(const struct bj_settings *settings, char path[BJ_FOLDER_PATH]
 static int cannot(const char *path, struct bj_err *err)
 {
 	return bj_err_set(err, BJ_E_SYSTEM, errno,
-			  "cannot keep records in %.100s (set state_dir, or record.enabled to "
-			  "false)",
+			  "cannot keep records in %.100s; set state_dir, or record.enabled to "
+			  "false",
 			  path);
 }
 

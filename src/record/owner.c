@@ -45,7 +45,9 @@ int bj_owner_init(struct bj_owner *owner, int dir_fd, const char *name, struct b
 
 	*owner = (struct bj_owner){ .fd = -1 };
 	if (fd < 0)
-		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot open the file of owners");
+		return bj_err_set(err, BJ_E_SYSTEM, errno,
+				  "cannot write to the directory of records; set state_dir, or "
+				  "record.enabled to false");
 
 	const int r = take_number(fd, &number);
 

@@ -114,7 +114,7 @@ static int write_line(const struct bj_record *rec, const struct bj_entry *e, con
 
 	if (r == -ENOSPC || r == -EDQUOT || r == -EFBIG)
 		return bj_err_set(err, BJ_E_LIMIT, -r,
-				  "%s: free some space, or point state_dir elsewhere", what);
+				  "%s; free some space, or point state_dir elsewhere", what);
 	return r < 0 ? bj_err_set(err, BJ_E_SYSTEM, -r, "%s", what) : 0;
 }
 
@@ -127,7 +127,7 @@ static int begin(const struct bj_record *rec, const struct bj_spec *spec,
 	/* Without it there might be no room for how this run ends. */
 	if (!bj_store_reserve(&rec->archive->store))
 		return bj_err_set(err, BJ_E_LIMIT, ENOSPC,
-				  "no room to record runs in %.100s (free some space)",
+				  "no room to record runs in %.100s; free some space",
 				  rec->archive->path);
 	describe_begin(rec, spec, result, state, &texts, &e);
 	return write_line(rec, &e, "cannot record this run", err);

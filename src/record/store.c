@@ -76,7 +76,7 @@ int bj_store_err(sqlite3 *db, struct bj_err *err, const char *what)
 
 	if (code == SQLITE_FULL)
 		return bj_err_set(err, BJ_E_LIMIT, ENOSPC,
-				  "%s: free some space, or point state_dir elsewhere", what);
+				  "%s; free some space, or point state_dir elsewhere", what);
 	return bj_err_set(err, BJ_E_SYSTEM, 0, "%s: %s", what,
 			  db ? sqlite3_errmsg(db) : "no memory");
 }
@@ -220,8 +220,8 @@ static int look_at_file(int dir_fd, const char *path, bool *ret_ready, struct bj
 
 	if (fd < 0)
 		return bj_err_set(err, BJ_E_SYSTEM, errno,
-				  "cannot keep records in %.100s (set state_dir, or "
-				  "record.enabled to false)",
+				  "cannot keep records in %.100s; set state_dir, or "
+				  "record.enabled to false",
 				  path);
 
 	const bool whole = pread(fd, head, sizeof(head), 0) == HEAD;

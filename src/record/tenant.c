@@ -95,8 +95,9 @@ int bj_quota_set(struct bj_quota *quota, const char *name, const char *value, st
 		names[i] = QUOTAS[i].name;
 		if (strcmp(name, names[i]) != 0)
 			continue;
+		/* Seconds are held against microseconds and more: what is asked fits there, too. */
 		if ((QUOTAS[i].size ? bj_size_parse(value, &n) : bj_u64_parse(value, &n)) < 0 ||
-		    n > UINT64_C(1) << 50)
+		    n > UINT64_C(1) << (QUOTAS[i].size ? 50 : 40))
 			return bj_err_set(err, BJ_E_INVALID, 0,
 					  "%s: a whole number is needed (0: no limit)", name);
 		*field(quota, i) = n;

@@ -92,7 +92,7 @@ static int make_parent(const char *path, struct bj_err *err)
 	*slash = '\0';
 	if (mkdir(dir, 0755) < 0 && errno != EEXIST)
 		return bj_err_set(err, BJ_E_SYSTEM, errno,
-				  "cannot make the directory %.120s (name a place with --socket)",
+				  "cannot make the directory %.120s; name a place with --socket",
 				  dir);
 	return 0;
 }
@@ -109,7 +109,7 @@ static int lock_path(struct bj_listen *l, struct bj_err *err)
 	l->lock = open(name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (l->lock < 0)
 		return bj_err_set(err, BJ_E_SYSTEM, errno,
-				  "cannot open %.120s (name a place with --socket)", name);
+				  "cannot open %.120s; name a place with --socket", name);
 	if (flock(l->lock, LOCK_EX | LOCK_NB) < 0)
 		return bj_err_set(err, BJ_E_DENIED, 0,
 				  "another service has %.120s; stop it or name another --socket",

@@ -44,8 +44,7 @@ static struct bj_output output_of(const json_t *object, const char *key)
 
 	snprintf(total, sizeof(total), "%s_bytes", key);
 
-	const json_t *bytes = json_object_get(
-		json_object_get(json_object_get(object, "meta"), "truncated"), total);
+	const json_t *bytes = json_object_get(json_object_get(object, "meta"), total);
 	const size_t size = json_string_length(text);
 
 	return (struct bj_output){ .data = (char *)json_string_value(text),
@@ -122,14 +121,21 @@ static json_t *find(const struct bj_tool_call *call, const char *id, struct bj_t
 	return record;
 }
 
-static int answer_waiting(const char *id, const char *state, struct bj_tool_answer *ret)
+/* There is no result: not yet, or it never comes. */
+static int answer_without(const char *id, const char *state, struct bj_tool_answer *ret)
 {
-	const bool pending = strcmp(state, "pending") == 0;
+	const bool lost = strcmp(state, bj_state_name(BJ_INTERRUPTED)) == 0;
+	const char *why = "has not ended yet. Ask again later.";
 
-	*ret = (struct bj_tool_answer){ .data = json_pack("{s:s, s:s, s:n}", "id", id, "state",
+	if (strcmp(state, bj_state_name(BJ_PENDING)) == 0)
+		why = "still waits for a person's approval. Ask again later.";
+	else if (lost)
+		why = "was interrupted: belljar died before it ended, and there is no result.\n"
+		      "Hint: it may have begun; send the script again.";
+	*ret = (struct bj_tool_answer){ .failed = lost,
+					.data = json_pack("{s:s, s:s, s:n}", "id", id, "state",
 							  state, "result") };
-	if (asprintf(&ret->text, "Run %s %s. Ask again later.\n", id,
-		     pending ? "still waits for a person's approval" : "has not ended yet") < 0)
+	if (asprintf(&ret->text, "Run %s %s\n", id, why) < 0)
 		ret->text = NULL;
 	return 0;
 }
@@ -144,7 +150,7 @@ static int answer_record(const struct bj_tool_call *call, const json_t *record, 
 	struct bj_buf text = { 0 };
 
 	if (!state || strcmp(state, "finished") != 0 || !json_is_object(object))
-		return answer_waiting(id, state ? state : "pending", ret);
+		return answer_without(id, state ? state : bj_state_name(BJ_PENDING), ret);
 	read_result(object, findings, &result);
 	bj_tool_text(&result, bj_tool_max_text(call), &text);
 	*ret = (struct bj_tool_answer){ .failed = !result.success,

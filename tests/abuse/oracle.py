@@ -28,6 +28,7 @@ STATE_NAMES = ("belljar",)
 # Root's place for sockets and locks; what is in it is looked at.
 BY_DESIGN = {"/run/belljar"}
 PATIENCE = 3.0
+SHM_RDONLY = 0o10000
 LIMIT_KIB = 48 * 1024
 
 
@@ -78,6 +79,16 @@ class Canaries:
         ctypes.memmove(where, self.token.encode(), len(self.token))
         libc.shmdt(ctypes.c_void_p(where))
 
+    def _shm_is_whole(self):
+        libc = ctypes.CDLL(None)
+        libc.shmat.restype = ctypes.c_void_p
+        where = libc.shmat(self.shmid, None, SHM_RDONLY)
+        if where == ctypes.c_void_p(-1).value:
+            return False
+        held = ctypes.string_at(where, 4096)
+        libc.shmdt(ctypes.c_void_p(where))
+        return held == self.token.encode().ljust(4096, b"\0")
+
     def _process(self, uid, gid):
         return subprocess.Popen(["/bin/sleep", "100000"], user=uid, group=gid, extra_groups=[],
                                 env={"TOKEN": self.token}, stdin=subprocess.DEVNULL,
@@ -111,6 +122,8 @@ class Canaries:
         st = proc.stat(self.process.pid)
         if self.process.poll() is not None or st[1] not in "SR":
             touched.append("the process")
+        if not self._shm_is_whole():
+            touched.append("the segment")
         return touched
 
     def close(self):

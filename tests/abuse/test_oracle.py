@@ -35,6 +35,7 @@ def test_sees_a_process_that_was_orphaned():
 
 
 def test_sees_a_cgroup_in_any_hierarchy():
+    seen = 0
     for top in modes.hierarchies():
         snapshot = oracle.Snapshot()
         path = top / NAME
@@ -47,6 +48,8 @@ def test_sees_a_cgroup_in_any_hierarchy():
         finally:
             path.rmdir()
         assert snapshot.settled() == []
+        seen += 1
+    assert seen
 
 
 def test_sees_a_mount(tmp_path):
@@ -119,6 +122,18 @@ def test_knows_the_shared_memory_of_other_tests(monkeypatch):
         process.stdin.close()
     assert kinds(snapshot) == {"ipc object"}
     ctypes.CDLL(None).shmctl(shmid, 0, None)
+
+
+def test_sees_what_was_written_into_shared_memory(canaries):
+    """Also where whoever wrote read nothing that could give it away."""
+    libc = ctypes.CDLL(None)
+    libc.shmat.restype = ctypes.c_void_p
+    where = ctypes.c_void_p(libc.shmat(canaries.shmid, None, 0))
+    ctypes.memmove(where.value + 4095, b"x", 1)
+    libc.shmdt(where)
+    assert canaries.untouched() == ["the segment"]
+    libc.shmctl(canaries.shmid, 0, None)
+    assert canaries.untouched() == ["the segment"]
 
 
 def test_sees_touched_canaries(canaries):

@@ -312,6 +312,26 @@ def test_deny_without_a_service(place):
     assert place.show(run)["cause"] == "denied"
 
 
+def test_a_reason_of_any_bytes_is_told(place):
+    """APPROVE: what is no text in it takes neither the decision nor the answer away."""
+    service = place.serve()
+    run = pend(service)
+    service.stop()
+    assert place.cli("deny", run, "--reason", os.fsdecode(b"no \xff way")).returncode == 0
+    result = place.show(run)["result"]
+    assert result["error"] == "denied by root: no ? way"
+    assert result["decision"]["decision"] == "denied" and result["decision"]["reason"] == "no ? way"
+
+
+def test_an_approval_with_a_reason_of_any_bytes_begins_the_run(place):
+    """APPROVE: the service that knows the run is told as ever."""
+    service = place.serve()
+    run = pend(service)
+    assert place.cli("approve", run, "--reason", os.fsdecode(b"fine \xff")).returncode == 0
+    ended = settle(service, run)
+    assert ended["cause"] == "exited" and ended["result"]["decision"]["reason"] == "fine ?"
+
+
 def test_rules_deny_and_allow(place):
     """APPROVE: first match wins."""
     service = place.serve("approval: {rules: [allow through=api risk<=low, deny through=api]}\n")
@@ -387,6 +407,22 @@ def test_own_run_asks_in_place(place):
     assert "\x1b[2J" not in seen
     row = place.history()[0]
     assert (row["cause"], row["approval"]) == ("denied", "denied")
+
+
+@pytest.mark.parametrize("first", [b"", b"print('other')\n"])
+def test_no_script_hides_from_who_decides(place, first):
+    """APPROVE: what would be written over, turned around or cut off is shown, also as a change."""
+    config = place.top / "c.yaml"
+    config.write_text(ASK_OWN + "store_code: always\n")
+    script = place.script("")
+    if first:
+        script.write_bytes(first)
+        assert at_terminal(place, config, script, b"y")[0] == 0
+    script.write_bytes(b"print('evil, and so that it would be hidden')\rprint('good, and long enough to hide it all')\n"
+                       b"x = 'a\xe2\x80\xaeb'\n")
+    status, seen = at_terminal(place, config, script, b"no")
+    assert status == 126 and "evil, and so that it would be hidden')^Mprint('good" in seen and "'a<U+202E>b'" in seen
+    assert "\r" not in seen.replace("\r\n", "") and "\u202e" not in seen
 
 
 def test_a_decision_about_a_stream_is_good_once(place):

@@ -59,6 +59,14 @@ def test_show(place):
     assert place.cli("show").returncode == 125
 
 
+def test_a_name_writes_no_line(place):
+    """A script's name is an agent's: it adds no run to the table and drives no terminal."""
+    run = place.json("print(1)", name="a\n0123456789ab  b\x1b[2J.py")
+    table, page = place.cli("history").stdout, place.cli("show", run["id"]).stdout
+    assert len(table.splitlines()) == 2 and "a 0123456789ab  b^[[2J.py" in table
+    assert "name       a 0123456789ab  b^[[2J.py\n" in page and "\x1b" not in table + page
+
+
 def test_rerun(place):
     """SX-ART: a kept script runs again with its limits; one that was not kept says why."""
     run = place.json("print('again')\nraise SystemExit(5)", "--timeout", "7")

@@ -416,6 +416,12 @@ def test_a_stateless_client_is_asked_by_the_answer(asking):
     assert again["structuredContent"]["result"]["decision"]["by"] == "the person at tester"
 
 
+def test_no_script_hides_from_the_person_at_a_client(asking):
+    """APPROVE: as at a terminal, whatever the client shows the question on."""
+    question = stateless_call(asking, "echo evil\recho good # \u202e")["result"]["inputRequests"]["approval"]
+    assert "\necho evil^Mecho good # <U+202E>" in question["params"]["message"]
+
+
 def test_a_stateless_denial_and_a_question_left_open(asking):
     first = stateless_call(asking, "echo no")["result"]
     open_still = stateless_call(asking, "echo no", inputResponses={"approval": {"action": "cancel"}}, requestState=first["requestState"])["result"]

@@ -39,8 +39,10 @@ def test_missing_file(root, place):
     assert "none.py" in refuse(root, place / "none.py")
 
 
-def test_no_file_at_all(root):
+def test_no_file_at_all(root, hello):
     refuse(root)
+    for line in (("",), ("--in", "", hello), ("--stdin", "", hello)):
+        assert "is a variable not set?" in refuse(root, *line)
 
 
 def test_directory(root, place):
@@ -89,15 +91,12 @@ def test_unknown_language(root, place, hello):
     ("--max-output", ["-1", "x", "", "99999999T"]),
     ("--policy", ["none", "", "OFF "]),
     ("--profile", ["nosuch", "", "../x"]),
-    ("--jobs", ["0", "-1", "abc", "1000000"]),
+    ("--jobs", ["0", "-1", "+1", " 1", "abc", "1000000"]),
 ])
 def test_absurd_limits(flag, values, root, hello):
     """SCRP-07: zero, negative or no number is refused, naming the flag; nothing runs."""
     for value in values:
         done = root.run(flag + "=" + value, hello)
-        if flag == "--timeout" and value in ("99999999999999999999", "inf", "1e400") and \
-                done.status == 0:
-            continue  # longer than the maximum is clamped
         assert done.status == 125 and done.out == b"", (flag, value, done)
         assert flag[2:].replace("-", "_") in one_sentence(done.err).replace("-", "_"), (value, done)
 
@@ -127,6 +126,28 @@ def test_standard_input_is_one_thing(root):
 
 def test_flag_without_value(root):
     refuse(root, "--timeout")
+
+
+@pytest.mark.parametrize("line", [("--timeot", "3", "--json"), ("--env", "1=2", "--json"),
+                                  ("--json", "--timeout"), ("--json",)])
+def test_one_object_for_a_wrong_line(line, root, hello):
+    """EXIT: --json prints one result object for 125 too, wherever it stands."""
+    done = root.run(*([hello, *line] if len(line) > 1 else line))
+    assert done.status == 125, done
+    assert done.err.decode() == f"belljar: {done.record['error']}\n"
+    assert b'"' not in root.run("--timeot", "3", "--", hello, "--json").out, "an argument of the script"
+
+
+@pytest.mark.parametrize("verb", [("run",), ("check",), ("run", "--seccomp"), ("run", "--in"), ("check", "--config"),
+                                  ("image", "import")])
+def test_a_name_is_one_line_and_drives_no_terminal(verb, root, hello, place):
+    """Names that a script may have chosen: missing, and there but a directory."""
+    name = place / "a\x1b]0;owned\x07\n\x9b31m.py"
+    for _ in range(2):
+        done = run.Started([run.BINARY, *verb, name, *([hello] if verb[-1].startswith("--") else [])],
+                           root.env()).finish(20)
+        assert done.status == 125 and not set(one_sentence(done.err)[:-1]) & set("\x1b\x07\x9b"), done
+        name.mkdir(exist_ok=True)
 
 
 def test_no_permission(mode_of, place):
@@ -170,6 +191,24 @@ def test_a_seccomp_profile_that_allows_nothing(root, place, hello, action):
     profile = place / "profile.json"
     profile.write_text(f'{{"defaultAction": "SCMP_ACT_{action}"}}')
     assert "profile may not allow" in refuse(root, "--seccomp", profile, hello)
+
+
+def test_a_seccomp_profile_under_which_bash_dies(root, place):
+    """DS-SEC: the syntax check is the first to start it."""
+    profile, script = place / "profile.json", place / "s.sh"
+    profile.write_text('{"defaultAction": "SCMP_ACT_ALLOW", "syscalls": [{"names": ["uname"], "action": "SCMP_ACT_KILL"}]}')
+    script.write_text("echo ran\n")
+    assert "bash died of signal 31 before it had read the script" in refuse(root, "--seccomp", profile, script)
+
+
+def test_a_directory_of_somebody_else_for_root(root, place, hello):
+    """Told before the script runs: its files are collected without root's rights."""
+    out = place / "theirs"
+    out.mkdir(mode=0o755)
+    os.chown(out, 54321, 54321)
+    for more in ((), (hello,)):
+        assert "without root's rights over what others own: Permission denied" in refuse(root, "--out", out, hello, *more)
+    assert not list(out.iterdir())
 
 
 def test_bad_config(root, place, hello):
@@ -229,6 +268,21 @@ def test_disk_full(root, place):
         assert not (out / "big").exists() or (out / "big").stat().st_size == 0
     finally:
         subprocess.run(["umount", out], check=True)
+
+
+@pytest.mark.parametrize("fresh", [True, False])
+def test_records_on_a_read_only_disk(fresh, root, hello, place):
+    """What failed, why, and then what to do."""
+    state = place / "state"
+    if not fresh:
+        assert root.run(hello, env={"BELLJAR_STATE_DIR": str(state)}).status == 0
+
+    def setup(libc):
+        libc.mount(str(place).encode(), str(place).encode(), None, 4096, None)
+        libc.mount(None, str(place).encode(), None, 4096 | 32 | 1, None)
+    done = in_mount_namespace(setup, [run.BINARY, "run", hello], {**root.env(), "BELLJAR_STATE_DIR": str(state)})
+    assert done.status == 125 and done.out == b""
+    assert ": Read-only file system; set state_dir, or record.enabled to false\n" in one_sentence(done.err)
 
 
 def test_full_device_as_stdout(root, hello):
@@ -331,6 +385,20 @@ def test_few_descriptors(soft, hard, root, hello):
         assert (done.status, done.out) == (0, b"hello\n"), done
     else:
         assert done.status == 125 and "files" in one_sentence(done.err), done
+
+
+def test_no_room_in_files(root, place):
+    """`ulimit -f` of the caller ends no belljar, and no script hears of it."""
+    import resource
+
+    def small():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
+    script = place / "s.sh"
+    script.write_text("grep SigIgn /proc/self/status\n")
+    plain = root.run(script)
+    assert plain.out == b"SigIgn:\t0000000040000000\n", "SIGSYS alone"
+    done = run.Started([run.BINARY, "run", script], root.env(), enter=small).finish(20)
+    assert done.status == 125 and done.out == b"" and "File too large" in one_sentence(done.err), done
 
 
 def test_caller_with_odd_signals(root, place):

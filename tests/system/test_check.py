@@ -180,6 +180,7 @@ def test_no_control_character_reaches_the_terminal(tmp_path):
     script = tmp_path / "job.py"
     script.write_bytes(b"password = 'hunter2' # \x1b[2J\xc2\x9b31m\n")
     _, out, _ = check("--no-syntax", str(script))
+    assert "password = '*******' # " in out, "the line is not shown"
     assert "\x1b" not in out and "\x9b" not in out
 
 

@@ -183,6 +183,8 @@ def test_env_example_is_accepted():
     (["--json=1"], "takes no value"),
     (["limits.memory", "limits.pids"], "not also limits.pids"),
     (["limit"], "there is no setting or section limit"),
+    (["limits.memry"], "did you mean limits.memory?"),
+    (["--explain", "memory"], "did you mean limits.memory?"),
 ])
 def test_wrong_arguments(args, words):
     """CFG"""

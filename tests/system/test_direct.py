@@ -70,3 +70,27 @@ def test_the_whole_tree_dies(direct, tmp_path):
     assert len(pids) == 3
     for pid in pids:
         assert not pathlib.Path(f"/proc/{pid}").exists()
+
+
+STUBBORN = {
+    "without rights": "import os\nos.makedirs('a/b/c')\nopen('a/b/c/f', 'w').close()\n"
+                      "for d in ('a/b/c', 'a/b', 'a', '..', '.'):\n    os.chmod(d, 0)\n",
+    "read-only": "import os\nos.makedirs('a/b')\nopen('a/b/f', 'w').close()\nos.chmod('a/b', 0o500)\nos.chmod('a', 0o500)\n",
+    "deeper than a path": "import os\nfor _ in range(100):\n    os.mkdir('d' * 200)\n    os.chdir('d' * 200)\n"
+                          "open('f', 'w').close()\n",
+    "deep and wide": "import os\nfor i in range(300):\n    os.mkdir('0')\n    os.mkdir('1')\n    open('2', 'w').close()\n"
+                     "    os.symlink('/', '3')\n    os.chdir('0')\n",
+}
+
+
+@pytest.mark.parametrize("shape", STUBBORN)
+def test_nothing_is_left_whatever_its_shape(shape, mode_of, place):
+    """SCRP-06: of an ordinary user's run, for whom rights count."""
+    mode = mode_of("basic")
+    place.chmod(0o777)
+    script = place / "s.py"
+    script.write_text(STUBBORN[shape])
+    done = mode.json("--backend", "direct", script, env={"BELLJAR_ALLOW_UNSAFE": "true", "TMPDIR": str(place)})
+    assert done.record["cause"] == "exited" and done.status == 0, done
+    assert done.record["meta"]["cleanup_success"] is True
+    assert [p.name for p in place.iterdir()] == ["s.py"]

@@ -5,6 +5,7 @@ import pathlib
 import re
 import shutil
 import subprocess
+import sys
 
 import pytest
 import test_faults
@@ -71,24 +72,42 @@ def test_every_document_is_listed():
 
 
 def defences():
-    """{line of defence: (test file, test)} from the table in SECURITY.md."""
-    rows = re.findall(r"^\| ([^|]+?) \| `(tests/\S+?)::(\w+)(?:\[(\w+)\])?` \|$",
-                      (TOP / "SECURITY.md").read_text(), re.MULTILINE)
-    return {what: (file, test, case) for what, file, test, case in rows}
+    """[(line of defence, [tests])] from the table in SECURITY.md."""
+    table = (TOP / "SECURITY.md").read_text().split("| line of defence |")[1].split("\n\n")[0]
+    rows = [line.strip("| ").split(" | ") for line in table.splitlines()[2:]]
+    return [(what, re.findall(r"`tests/(.+?)`", tests)) for what, tests in rows]
 
 
 def test_every_layer_stands_in_the_table_of_defences():
     """A layer that test_faults.py removes has its row in SECURITY.md, and no row is made up."""
-    cases = [case for _, test, case in defences().values() if test == "test_layer_is_missed"]
-    assert sorted(cases) == sorted(test_faults.PROBES)
+    cases = [test.split("::")[1] for _, tests in defences() for test in tests if "::test_layer_is_missed" in test]
+    assert sorted(cases) == sorted(f"test_layer_is_missed[{layer}]" for layer in test_faults.PROBES)
 
 
-def test_every_defence_names_a_test_that_is_there():
-    """DOCS: a row of the table points at a test that exists."""
-    missing = [what for what, (file, test, _) in defences().items()
-               if not (TOP / file).exists()
-               or not re.search(rf"\b{test}\b", (TOP / file).read_text())]
-    assert defences() and not missing
+def cases_of(file):
+    """The cases that a program of cmocka runs."""
+    listed = re.findall(r"(?:\bcmocka_unit_test\w*|\bT)\((\w+)", (TOP / "tests" / file).read_text())
+    return {f"{file}::{case}" for case in listed}
+
+
+def collected(folder):
+    """The tests that pytest runs in a folder, with their cases."""
+    done = subprocess.run([sys.executable, "-m", "pytest", "--collect-only", "-q", TOP / "tests" / folder], cwd=TOP,
+                          capture_output=True, text=True, check=True)
+    return set(done.stdout.split("\n\n")[0].splitlines())
+
+
+def test_every_defence_names_a_test_that_is_run():
+    """DOCS: a row of the table points at tests that are there, and at the very case where one proves it."""
+    named = {test for _, tests in defences() for test in tests}
+    files = {test.split("::")[0] for test in named}
+    run = set().union(*(cases_of(file) for file in files if file.endswith(".c")),
+                      *(collected(folder) for folder in {f.split("/")[0] for f in files if f.endswith(".py")}))
+    run |= {test.split("[")[0] for test in run}
+    assert all(tests for _, tests in defences())
+    assert not named - run
+    # One test stands for many things there.
+    assert not {test for test in named if test.endswith(("::test_case", "::test_in_machine"))}
 
 
 def test_the_examples_end_as_they_should():

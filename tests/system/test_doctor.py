@@ -188,7 +188,9 @@ def test_cgroup_v1_counts(tree):
     assert (status, set(missing)) == (0, {"cgroup_kill"})
     assert {"v1: memory pids cpu"} == {c["found"] for c in report["checks"] if c["name"] == "cgroup_controllers"}
     os.chmod(tree / own.format("cpu"), 0o755)
-    assert "/cpu/own belongs to someone else" in examine(tree)[2]["cgroup_delegation"]["found"]
+    delegation = examine(tree)[2]["cgroup_delegation"]
+    assert "/cpu/own belongs to someone else" in delegation["found"]
+    assert "for h in memory pids cpu" in delegation["fix"] and "native.cgroup" not in delegation["fix"]
 
 
 def test_links_stay_inside_the_root(tree):

@@ -192,6 +192,9 @@ def test_an_unknown_image(store):
     assert status == 125
     assert "`belljar image build --name nope`" in result["error"]
     assert store.image("rm", "nope", check=False).returncode == 125
+    for name, said in (("../x", "cannot be called ../x"), ("sha256:0123456789abcdef", "`belljar image ls` lists them")):
+        status, result = store.run(name, "echo hi")
+        assert status == 125 and said in result["error"] and "image build" not in result["error"], result
 
 
 def test_a_language_that_the_image_lacks(store, shell):

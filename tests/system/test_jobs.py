@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`belljar run --jobs N`: many at once, all correct, nothing left. DS-PAR."""
 import json
+import os
 import re
 
 import pytest
@@ -57,6 +58,18 @@ def test_json_is_one_object_a_line(root, place):
     causes = sorted(json.loads(l)["cause"] for l in lines)
     assert {json.loads(l)["file"] for l in lines} == {str(p) for p in (*good, bad, place / "missing.py")}
     assert causes == ["exited"] * 4 + ["infrastructure", "rejected"]
+    assert not re.search(rb"\d\.\d{4}", done.out), "numbers as in the result of one run"
+
+
+def test_no_output_takes_its_line_away(root, place):
+    """RESULT: whatever a script says, and whatever its file is called."""
+    path = os.fsencode(place) + b"/odd \"\xff\x01.py"
+    with open(path, "wb") as f:
+        f.write(b"import os\nos.write(1, bytes(range(256)) + b'\\x00')\n")
+    done = root.run("--json", "--jobs", "2", os.fsdecode(path))
+    assert done.status == 0 and len(done.records) == 1, done
+    assert done.records[0]["stdout"].startswith("\0\x01") and done.records[0]["stdout"].endswith("\0")
+    assert done.records[0]["file"].endswith('/odd "\ufffd\x01.py')
 
 
 def test_summary(root, place):
@@ -143,6 +156,19 @@ def test_more_files_than_descriptors(root, place):
     done = started.finish(150)
     assert done.status == 1 and len(done.records) == 400
     assert {r["cause"] for r in done.records} == {"rejected"}
+
+
+def test_more_jobs_than_descriptors(root, place):
+    """Who is short of them says so, of each script, and nobody is called dead who is not."""
+    import resource
+
+    files = scripts(place, 40, "sleep 0.2\n")
+    started = run.Started([run.BINARY, "run", "--json", "--quiet", "--jobs", "40", *files], root.env(),
+                          enter=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (128, 128)))
+    done = started.finish(60)
+    failed = [r["error"] for r in done.records if r["cause"] != "exited"]
+    assert done.status == 1 and len(done.records) == 40 and failed
+    assert all(re.search("open files|descriptors|jars are open already", e) for e in failed), failed
 
 
 def test_each_script_has_a_place_for_its_files(root, place):

@@ -71,7 +71,9 @@ for d in ('/tmp', '/work'):
     os.unlink(d + '/x')
 """)
     done = root.run("--json", "--tmp-size", size, script)
-    for n in map(int, done.record["stdout"].split()):
+    written = list(map(int, done.record["stdout"].split()))
+    assert len(written) == 2, done
+    for n in written:
         assert limit * 0.9 - (1 << 17) <= n <= limit, done.record["stdout"]
 
 
@@ -186,8 +188,8 @@ def test_all_jars_share_one_cap_of_processes(root, place):
     script.write_text(GREEDY["pids"])
     flags = ("--policy", "off", "--pids", "100")
     assert root.run(*flags, script).out == b"59\n"
-    done = root.run(*flags, script, env={"BELLJAR_NATIVE_ALL_PIDS": "20"})
-    assert done.status != 0 or int(done.out) < 20, done
+    done = root.run(*flags, "--json", script, env={"BELLJAR_NATIVE_ALL_PIDS": "20"})
+    assert done.record["cause"] in ("exited", "pids") and int(done.record["stdout"]) < 20, done
 
 
 def test_all_jars_share_one_cap_of_cpus(root, place):

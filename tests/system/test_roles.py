@@ -21,12 +21,13 @@ def child(pid):
 
 
 @pytest.fixture
-def processes(tmp_path):
-    """Front, starter and launcher of a run that waits."""
+def processes(tmp_path, request):
+    """Front, starter and launcher of a run that waits; started by way of what a test names."""
     script = tmp_path / "wait.py"
     script.write_text(SCRIPT)
     env = {**os.environ, "BELLJAR_STATE_DIR": str(tmp_path / "state")}
-    run = subprocess.Popen([BELLJAR, "run", "--no-service", "--policy", "off", "--stdin", "-", str(script)],
+    way = getattr(request, "param", [])
+    run = subprocess.Popen([*way, BELLJAR, "run", "--no-service", "--policy", "off", "--stdin", "-", str(script)],
                            stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=env)
     try:
         assert run.stdout.readline() == b"up\n"
@@ -52,6 +53,18 @@ def test_root_is_given_up(processes):
     assert bin(int(processes["launcher"]["CapPrm"], 16)).count("1") == 6
     assert bin(int(processes["launcher"]["CapBnd"], 16)).count("1") == 6
     assert int(processes["launcher"]["Uid"].split()[0]) >= 1900000000
+
+
+WITHOUT_SETPCAP = ["setpriv", "--bounding-set", "-setpcap", "--inh-caps", "-setpcap"]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="an ordinary user has nothing to lose")
+@pytest.mark.parametrize("processes", [WITHOUT_SETPCAP], indirect=True, ids=["without-setpcap"])
+def test_root_is_given_up_where_the_bounding_set_has_to_stay(processes):
+    """SCRP-05: as in a container that took this right away."""
+    for name, kept in (("front", 0), ("starter", 1 << 1)):  # CAP_DAC_OVERRIDE
+        for key in ("CapPrm", "CapEff"):
+            assert int(processes[name][key], 16) == kept, (name, key)
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="an ordinary user's launcher makes the network in the jar")

@@ -222,7 +222,7 @@ def test_output_is_live(root, place):
     assert started.read_line(10) == b"now\n"
     assert time.monotonic() - begun < 8
     started.signal(signal.SIGINT)
-    assert started.finish(10).status == 130
+    assert started.finish(60).status == 130
 
 
 def test_a_terminal_sees_output_and_the_script_does_not_see_the_terminal(root, place):
@@ -290,8 +290,8 @@ def test_status_127_without_an_interpreter(root, place):
     assert "python" in done.record["error"]
 
 
-@pytest.mark.parametrize("number,status", [(signal.SIGINT, {130}), (signal.SIGTERM, {130, 143})])
-def test_cancelled_from_outside(number, status, root, place):
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_cancelled_from_outside(number, root, place):
     """Ctrl-C cancels the run and cleans up; the record still comes."""
     script = write(place / "s.py", "import time\nprint('up', flush=True)\ntime.sleep(60)\n")
     for flags in ((), ("--json",)):
@@ -302,11 +302,11 @@ def test_cancelled_from_outside(number, status, root, place):
                                              proc.descendants(started.pid).values()), 10)
             time.sleep(0.2)
         else:
-            started.read_line()
+            assert started.read_line() == b"up\n"
         begun = time.monotonic()
         started.signal(number)
         done = started.finish(20)
-        assert done.status in status, done
+        assert done.status == 130, done
         assert time.monotonic() - begun < 2
         if flags:
             assert done.record["cause"] == "cancelled"
@@ -384,7 +384,7 @@ def test_script_text_touches_no_disk(root, place):
     marker = "marker-" + os.urandom(8).hex()
     script = write(place / "s.py", f"import time\nprint('up', flush=True)\ntime.sleep(20)\nx='{marker}'\n")
     started = root.start(script)
-    started.read_line()
+    assert started.read_line() == b"up\n"
     for pid in [started.pid, *proc.descendants(started.pid)]:
         assert marker.encode() not in proc.read(f"/proc/{pid}/cmdline")
         assert marker.encode() not in proc.read(f"/proc/{pid}/environ")
@@ -392,7 +392,7 @@ def test_script_text_touches_no_disk(root, place):
                            capture_output=True, check=False).stdout.decode().split()
     assert found == [str(script)]
     started.signal(signal.SIGINT)
-    started.finish(10)
+    assert started.finish(60).status == 130
 
 
 @pytest.mark.parametrize("mode_name", ["rootless", "basic"])
@@ -408,10 +408,8 @@ def test_rootless_without_cgroups_is_refused_by_default(mode_of, place):
     """`require: full` with no delegation: no run, and the fix is named."""
     basic = mode_of("basic")
     script = write(place / "s.sh", "echo ran\n")
-    done = basic.run("--json", script, env={"BELLJAR_NATIVE_REQUIRE": "full",
-                                            "BELLJAR_NATIVE_CGROUP": ""})
-    if done.status == 125:
-        assert done.record["cause"] == "infrastructure" and done.record["stdout"] == ""
-        assert "cgroup" in done.record["error"]
+    done = basic.run("--json", script, env={"BELLJAR_NATIVE_REQUIRE": "full"})
+    assert done.status == 125 and done.record["cause"] == "infrastructure" and done.record["stdout"] == ""
+    assert "cgroup" in done.record["error"]
     done = basic.run(script, env={"BELLJAR_NATIVE_REQUIRE": "full"})
     assert done.status == 125 and b"cgroup" in done.err and done.out == b""

@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import pty
+import shutil
 import subprocess
 
 import pytest
@@ -87,6 +88,30 @@ def test_a_call_prints_what_an_agent_reads(config):
     assert done.returncode == 0
     assert done.stdout.startswith("The script succeeded: exit code 0")
     assert done.stdout.endswith("stdout:\n42\n")
+
+
+def test_a_result_is_told_alike_at_once_and_later(config):
+    """TOOL: also how much of a long output was left out."""
+    file = config("limits: {max_output: 4KiB}\ntool: {max_text: 2KiB}\nstore_code: always\n")
+    for code in ("print('x' * 300000)", "raise ValueError('ä')", "def f(", "print(1)"):
+        at_once = call(file, "run_python_code", {"code": code})
+        run = json.loads(belljar("history", "--config", file, "--json", "--limit", "1").stdout)["id"]
+        later = call(file, "read_result", {"id": run})
+        assert (later.stdout, later.returncode) == (at_once.stdout, at_once.returncode)
+
+
+def test_a_run_that_was_interrupted_never_ends(config, tmp_path):
+    """TOOL: nobody is told to ask again for a result that cannot come."""
+    script = tmp_path / "s.py"
+    script.write_text("print('up', flush=True)\nimport time\ntime.sleep(60)\n")
+    with subprocess.Popen([BELLJAR, "run", "--no-service", "--config", config(), script], stdout=subprocess.PIPE) as run:
+        assert run.stdout.readline() == b"up\n"
+        run.kill()
+    kept = json.loads(belljar("history", "--config", config(), "--json", "--limit", "1").stdout)
+    assert kept["state"] == "interrupted"
+    done = call(config(), "read_result", {"id": kept["id"]})
+    assert done.returncode == 1 and "was interrupted" in done.stdout and "Ask again" not in done.stdout
+    assert json.loads(call(config(), "read_result", {"id": kept["id"]}, "--json").stdout)["result"] is None
 
 
 def test_json_gives_the_result_object(config):
@@ -221,6 +246,20 @@ def test_a_broken_configuration_is_refused_and_untouched(tmp_path, client, broke
     assert [p.name for p in place.parent.iterdir() if "belljar-" in p.name] == []
 
 
+@pytest.mark.parametrize("client", PLACES)
+def test_a_path_that_is_no_text_breaks_no_configuration(tmp_path, client):
+    odd = os.fsdecode(os.fsencode(tmp_path) + b"/odd\xff")
+    os.mkdir(odd)
+    pathlib.Path(odd, "c.yaml").write_text("")
+    shutil.copy(BELLJAR, odd)
+    ways = (install(tmp_path, client, "--yes", "--config", odd + "/c.yaml"),
+            subprocess.run([odd + "/belljar", "mcp", "--install", client, "--yes"], capture_output=True, text=True,
+                           env={**os.environ, "HOME": str(tmp_path)}, timeout=60))
+    for done in ways:
+        assert done.returncode == 125 and "UTF-8" in done.stderr
+    assert not (tmp_path / PLACES[client]).exists()
+
+
 def test_a_link_stays_a_link(tmp_path):
     real = tmp_path / "dotfiles.json"
     real.write_text("{}")
@@ -295,6 +334,13 @@ def test_artifacts_that_are_not_there(config, name, arguments, words):
     run = json.loads(call(file, "run_python_code", {"code": "print(1)"}, "--json").stdout)["id"]
     done = call(file, name, {k: run if v == "RUN" else v for k, v in arguments.items()})
     assert done.returncode == 1 and words in done.stdout
+
+
+@pytest.mark.parametrize("format", [(), ("--format", "mcp")])
+def test_a_list_that_could_not_be_written_is_no_success(format):
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([BELLJAR, "tools", *format], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (125, "belljar: cannot write to standard output\n")
 
 
 def test_an_answer_that_could_not_be_written_is_no_success(config):

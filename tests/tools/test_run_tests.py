@@ -35,6 +35,12 @@ def test_a_failed_case_counts_once(tool):
     assert count(tool, stdout="[       OK ] a\n", stderr=BAD, result="FAIL") == (1, 1, 0)
 
 
+def test_a_case_that_skips_itself_is_no_pass(tool):
+    """The program ends well all the same."""
+    said = "[  SKIPPED ] b\n[  PASSED  ] 1 test(s).\n[  SKIPPED ] 1 test(s), listed below:\n[  SKIPPED ] b\n"
+    assert count(tool, stdout="[       OK ] a\n", stderr=said, result="OK") == (1, 0, 1)
+
+
 @pytest.mark.parametrize("result", ["FAIL", "TIMEOUT", "ERROR"])
 def test_a_program_that_dies_is_a_failure(tool, result):
     assert count(tool, stdout=OK, result=result) == (2, 1, 0)

@@ -52,3 +52,17 @@ def test_unknown_group_is_refused(setup):
     done = setup("tests")
     assert done.returncode == 1
     assert "no group 'tests'" in done.stderr
+
+
+def test_without_npm_the_grammars_name_it(tmp_path):
+    """`make build` on a machine where nothing was set up."""
+    folder = tmp_path / "tools"
+    (folder / "grammars").mkdir(parents=True)
+    (folder / "grammars/package-lock.json").write_text("{}")
+    shutil.copy(TOOL.parent / "fetch-grammars", folder)
+    (tmp_path / "bin").mkdir()
+    for name in ("sh", "dirname", "cmp", "cp"):
+        (tmp_path / "bin" / name).symlink_to(shutil.which(name))
+    done = subprocess.run(["/bin/sh", folder / "fetch-grammars"], env={"PATH": str(tmp_path / "bin")}, capture_output=True,
+                          text=True, check=False)
+    assert (done.returncode, done.stdout) == (1, "") and done.stderr.startswith("npm is missing: `make run` installs it")

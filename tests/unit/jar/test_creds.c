@@ -13,7 +13,9 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 /* The value of @key in /proc/self/status. */
 static void read_status(const char *key, char *value, size_t size)
@@ -131,6 +133,28 @@ static int nobody_cannot_become_another(void)
 	return bj_creds_become(1, 1, &err) != -BJ_E_SYSTEM || err.errnum != EPERM;
 }
 
+/* Root of a container, or a user who was given one capability: the rest goes nevertheless. */
+static int own_caps_without_the_right(void)
+{
+	static const char *const sets[] = { "CapInh", "CapPrm", "CapEff", "CapAmb" };
+	const uint64_t net_raw = UINT64_C(1) << CAP_NET_RAW;
+	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	const struct __user_cap_data_struct data[2] = {
+		{ .effective = net_raw, .permitted = net_raw, .inheritable = net_raw }
+	};
+	struct bj_err err = { 0 };
+
+	if (syscall(SYS_capset, &head, data) < 0 ||
+	    prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, CAP_NET_RAW, 0, 0) < 0)
+		return 1;
+	if (bj_creds_drop_caps(&err) != -BJ_E_SYSTEM || err.errnum != EPERM)
+		return 2;
+	for (size_t i = 0; i < BJ_ARRAY_SIZE(sets); i++)
+		if (caps(sets[i]) != 0)
+			return 3;
+	return 0;
+}
+
 /* Without CAP_SETPCAP the bounding set stays: that is an error, not a shrug. */
 static int dropping_without_the_right(void)
 {
@@ -176,6 +200,7 @@ static void a_set_that_stays_is_an_error(void **state)
 {
 	(void)state;
 	in_a_child(dropping_without_the_right);
+	in_a_child(own_caps_without_the_right);
 }
 
 static void no_new_privs_is_set(void **state)

@@ -271,6 +271,27 @@ static void test_concurrency(void **state)
 	assert_int_equal(reserve(f, "acme", "2", (struct bj_use){ 0 }, &retry, &err), 0);
 }
 
+/* The largest that may be set is one: it does not turn into a small one on the way. */
+static void test_the_largest(void **state)
+{
+	static const char *const seconds[] = { "cpu_seconds", "gb_seconds" };
+	struct fixture *f = *state;
+	const struct bj_use much = { .cpu_us = UINT64_C(1) << 40,
+				     .memory_mib_ms = UINT64_C(1) << 40 };
+	struct bj_quota largest = { 0 };
+	unsigned int retry = 0;
+	struct bj_err err;
+
+	for (size_t i = 0; i < 2; i++) {
+		/* In microseconds 2^64 and a bit; then the largest that is taken. */
+		assert_int_equal(bj_quota_set(&largest, seconds[i], "18446744073710", &err),
+				 -BJ_E_INVALID);
+		assert_int_equal(bj_quota_set(&largest, seconds[i], "1099511627776", &err), 0);
+	}
+	add_tenant(f, "rich", largest);
+	assert_int_equal(reserve(f, "rich", "1", much, &retry, &err), 0);
+}
+
 static void test_day(void **state)
 {
 	struct fixture *f = *state;
@@ -493,10 +514,11 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
-		TEST(test_tenants), TEST(test_roles),     TEST(test_keys),
-		TEST(test_secrets), TEST(test_rate),      TEST(test_concurrency),
-		TEST(test_day),     TEST(test_usage),     TEST(test_crowd),
-		TEST(test_death),   TEST(test_unsettled),
+		TEST(test_tenants),     TEST(test_roles),     TEST(test_keys),
+		TEST(test_secrets),     TEST(test_rate),      TEST(test_concurrency),
+		TEST(test_the_largest), TEST(test_usage),     TEST(test_crowd),
+		TEST(test_day),         TEST(test_usage),     TEST(test_crowd),
+		TEST(test_death),       TEST(test_unsettled),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,11 +6,11 @@
 
 #include "base/cleanup.h"
 #include "base/utf8.h"
-#include "cli/visible.h"
+#include "base/visible.h"
 
 #include <string.h>
 
-static const struct {
+static const struct row {
 	const char *text, *shown;
 } ROWS[] = {
 	{ "plain\ttext\r\n", "plain\ttext\r\n" },
@@ -30,24 +30,48 @@ static const struct {
 	{ "\xff\xfe", "\xef\xbf\xbd\xef\xbf\xbd" },
 };
 
+/* What a person decides by. */
+static const struct row JUDGED[] = {
+	{ "plain\ttext\r\n\r\n", "plain\ttext\r\n\r\n" },
+	{ "evil()\rprint(1)\n", "evil()^Mprint(1)\n" },
+	{ "a\r\r\nb\r", "a^M\r\nb^M" },
+	{ "\r\x1b[2K\r", "^M^[[2K^M" },
+	{ "a\xe2\x80\xae)b\xe2\x81\xa6\xd8\x9c\xef\xbb\xbf",
+	  "a<U+202E>)b<U+2066><U+061C><U+FEFF>" },
+	{ "\xe2\x80\x8b\xe2\x80\x90\xe2\x82\xac\xd8\x9b",
+	  "<U+200B>\xe2\x80\x90\xe2\x82\xac\xd8\x9b" },
+	{ "\xe2\x80", "\xef\xbf\xbd\xef\xbf\xbd" },
+};
+
+static void shows_as(const struct row *row, bool judged)
+{
+	const size_t size = strlen(row->text);
+
+	for (size_t piece = 1; piece <= size; piece++) {
+		AUTO_BUF struct bj_buf got = { 0 };
+		struct bj_visible v = { .judged = judged };
+
+		for (size_t at = 0; at < size; at += piece)
+			bj_visible_add(&v, &got, row->text + at,
+				       size - at < piece ? size - at : piece);
+		bj_visible_end(&v, &got);
+		assert_string_equal(got.data, row->shown);
+	}
+}
+
 /* In pieces of every size the same is shown. */
 static void however_it_is_split(void **state)
 {
 	(void)state;
-	for (size_t i = 0; i < BJ_ARRAY_SIZE(ROWS); i++) {
-		const size_t size = strlen(ROWS[i].text);
+	for (size_t i = 0; i < BJ_ARRAY_SIZE(ROWS); i++)
+		shows_as(&ROWS[i], false);
+}
 
-		for (size_t piece = 1; piece <= size; piece++) {
-			AUTO_BUF struct bj_buf got = { 0 };
-			struct bj_visible v = { 0 };
-
-			for (size_t at = 0; at < size; at += piece)
-				bj_visible_add(&v, &got, ROWS[i].text + at,
-					       size - at < piece ? size - at : piece);
-			bj_visible_end(&v, &got);
-			assert_string_equal(got.data, ROWS[i].shown);
-		}
-	}
+static void nothing_hides_from_who_decides(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < BJ_ARRAY_SIZE(JUDGED); i++)
+		shows_as(&JUDGED[i], true);
 }
 
 /* Every sequence of four bytes out of the ones that matter. */
@@ -82,6 +106,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(however_it_is_split),
+		cmocka_unit_test(nothing_hides_from_who_decides),
 		cmocka_unit_test(nothing_drives_a_terminal),
 	};
 

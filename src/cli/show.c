@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "base/visible.h"
 #include "cli/options.h"
 #include "cli/records.h"
-#include "cli/visible.h"
 #include "record/history.h"
 
 #include <stdio.h>

@@ -12,12 +12,16 @@
 #include <errno.h>
 #include <tree_sitter/api.h>
 
-/* What all ways to parse a text may take of the processor together: far above what honest text
- * needs. A script that needs more is not read to its end, and that is a finding. */
-#define BUDGET_NS          5000000u
-#define BUDGET_NS_PER_BYTE 1500u
-#define CLEAN_SHARE        3 /* a text without errors is read more than ten times as fast */
-#define MENDING_SHARE      6 /* all ways to mend a text */
+/* What the ways to parse a text may take of the processor: far above what honest text needs. A
+ * script that needs more is not read to its end, and that is a finding. */
+#define CLEAN_NS            1700000u
+#define CLEAN_NS_PER_BYTE   500u
+#define MENDING_NS          800000u /* all ways to mend a text */
+#define MENDING_NS_PER_BYTE 250u
+/* A text with errors: next to nothing for a byte, since tree-sitter may look at all of an error
+ * again for each token, and enough for any script of ordinary length. */
+#define ERRORS_NS          16000000u
+#define ERRORS_NS_PER_BYTE 200u
 
 /* Sanitizers make a parser slow, and that is no fault of the text. */
 #ifdef BJ_SANITIZED
@@ -26,21 +30,25 @@
 #define SLOWER 1u
 #endif
 
-static uint64_t budget_ns(size_t size)
+static uint64_t clean_ns(size_t size)
 {
-	return SLOWER * (BUDGET_NS + BUDGET_NS_PER_BYTE * (uint64_t)size);
+	return SLOWER * (CLEAN_NS + CLEAN_NS_PER_BYTE * (uint64_t)size);
 }
 
-/* NULL: it is later than @end. */
-static TSTree *read_with_errors(TSParser *parser, const struct bj_squeezed *text, uint64_t end)
+static uint64_t mending_ns(size_t size)
 {
-	const uint64_t now = bj_clock_cpu();
-	TSTree *tree = NULL;
+	return SLOWER * (MENDING_NS + MENDING_NS_PER_BYTE * (uint64_t)size);
+}
 
-	/* Without any it would have no limit at all. */
-	ts_parser_set_timeout_micros(parser, now + 1000 < end ? (end - now) / 1000 : 1);
-	if (now < end)
-		tree = ts_parser_parse_string(parser, NULL, text->text, (uint32_t)text->size);
+/* NULL: it takes too long. */
+static TSTree *read_with_errors(TSParser *parser, const struct bj_squeezed *text)
+{
+	const uint64_t most = SLOWER * (ERRORS_NS + ERRORS_NS_PER_BYTE * (uint64_t)text->size);
+
+	ts_parser_set_timeout_micros(parser, most / 1000);
+
+	TSTree *tree = ts_parser_parse_string(parser, NULL, text->text, (uint32_t)text->size);
+
 	/* The grammar's own state is not in the memory that goes by itself. */
 	if (!tree)
 		ts_parser_reset(parser);
@@ -52,7 +60,7 @@ static TSTree *read_with_errors(TSParser *parser, const struct bj_squeezed *text
 static int read_mended(struct bj_tree *tree, TSParser *parser, const struct bj_squeezed *text,
 		       const struct bj_tree_marks *marks)
 {
-	const uint64_t end = bj_clock_cpu() + budget_ns(text->size) / MENDING_SHARE;
+	const uint64_t end = bj_clock_cpu() + mending_ns(text->size);
 
 	for (unsigned step = 0; step < BJ_SH_MENDS && bj_clock_cpu() < end; step++) {
 		struct bj_squeezed mended = { 0 };
@@ -62,9 +70,9 @@ static int read_mended(struct bj_tree *tree, TSParser *parser, const struct bj_s
 		if (!bj_sh_mend(text, step, &mended, &same))
 			continue;
 
-		const TSTree *better = bj_tree_read_again(
-			parser, mended.text, (uint32_t)mended.size,
-			budget_ns(mended.size) / MENDING_SHARE, marks, (uint32_t)same, &late);
+		const TSTree *better =
+			bj_tree_read_again(parser, mended.text, (uint32_t)mended.size,
+					   mending_ns(mended.size), marks, (uint32_t)same, &late);
 		const bool ok = better && bj_tree_flatten(better, mended.places, tree);
 
 		bj_squeezed_done(&mended);
@@ -78,7 +86,6 @@ static int read_mended(struct bj_tree *tree, TSParser *parser, const struct bj_s
 static int parse_into(struct bj_tree *tree, const struct bj_squeezed *text, struct bj_err *err)
 {
 	const bool python = tree->language == BJ_LANG_PYTHON;
-	const uint64_t end = bj_clock_cpu() + budget_ns(text->size);
 	TSParser *parser = ts_parser_new();
 	struct bj_tree_marks *marks = NULL;
 	bool late = false;
@@ -87,13 +94,12 @@ static int parse_into(struct bj_tree *tree, const struct bj_squeezed *text, stru
 		return bj_err_set(err, BJ_E_UNSUPPORTED, 0,
 				  "the grammar does not fit libtree-sitter; build belljar again");
 
-	const TSTree *parsed =
-		bj_tree_read(parser, text->text, (uint32_t)text->size,
-			     budget_ns(text->size) / CLEAN_SHARE, python ? NULL : &marks, &late);
+	const TSTree *parsed = bj_tree_read(parser, text->text, (uint32_t)text->size,
+					    clean_ns(text->size), python ? NULL : &marks, &late);
 	int r = !parsed && !late && !python ? read_mended(tree, parser, text, marks) : 0;
 
 	if (r == 0 && !parsed)
-		parsed = read_with_errors(parser, text, end);
+		parsed = read_with_errors(parser, text);
 	if (r == 0 && !parsed) {
 		tree->gave_up = true;
 		return 0;

@@ -16,6 +16,7 @@
 /* An engine in use. A reload puts another in its place; the old one ends with its last run. */
 struct bj_generation {
 	struct belljar *bj;
+	unsigned int runs; /* that may be under way at once */
 	unsigned int refs; /* guarded by the service's lock */
 };
 

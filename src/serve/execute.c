@@ -435,18 +435,24 @@ static int enter(struct job *job, const struct bj_request *req, enum mode mode,
 	return r;
 }
 
-static void answer_again(struct job *job, const struct bj_request *req, enum mode mode,
+/* Answer with the run that the same request brought before. False when that one was cancelled,
+ * since whoever brought it went away meanwhile: this client is still here. */
+static bool answer_again(struct job *job, const struct bj_request *req, enum mode mode,
 			 struct bj_answer *answer)
 {
 	if (mode == ASYNC) {
 		answer_accepted(job->x, answer);
 	} else if (mode == STREAM) {
 		bj_execute_stream(job->service, BJ_TAKE_PTR(job->x), false, answer);
-	} else if (bj_execution_wait(job->x, req->hangup)) {
-		answer_ended(job->x, answer);
-	} else {
+	} else if (!bj_execution_wait(job->x, req->hangup)) {
 		bj_problem_answer(answer, BJ_PROBLEM_CANCELLED, "the client went away");
+	} else if (bj_execution_is_abandoned(job->x)) {
+		bj_execution_unref(job->service->runs, BJ_TAKE_PTR(job->x));
+		return false;
+	} else {
+		answer_ended(job->x, answer);
 	}
+	return true;
 }
 
 /* Who is answered before the run begins finds it in the records from then on. */
@@ -524,11 +530,12 @@ void bj_execute_post(struct bj_service *service, const struct bj_request *reques
 		return;
 	}
 
-	const int r = enter(&job, request, mode, answer);
+	int r;
 
-	if (r > 0)
-		answer_again(&job, request, mode, answer);
-	else if (r == 0)
+	do
+		r = enter(&job, request, mode, answer);
+	while (r > 0 && !answer_again(&job, request, mode, answer));
+	if (r == 0)
 		start(&job, mode, answer);
 }
 

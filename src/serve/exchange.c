@@ -7,9 +7,9 @@
 #include <string.h>
 #include <strings.h>
 
-bool bj_request_has(const struct bj_request *req, const char *name, const char *word)
+static bool holds(const char *list, const char *word)
 {
-	const char *p = req->header(req->ctx, name);
+	const char *p = list;
 	const size_t len = strlen(word);
 
 	while (p && *p) {
@@ -19,6 +19,29 @@ bool bj_request_has(const struct bj_request *req, const char *name, const char *
 		p += strcspn(p, ",");
 	}
 	return false;
+}
+
+struct search {
+	const char *word;
+	bool found;
+};
+
+static void look(void *to, const char *value)
+{
+	struct search *search = to;
+
+	search->found |= holds(value, search->word);
+}
+
+bool bj_request_has(const struct bj_request *req, const char *name, const char *word)
+{
+	struct search search = { .word = word };
+
+	if (req->each)
+		req->each(req->ctx, name, look, &search);
+	else
+		look(&search, req->header(req->ctx, name));
+	return search.found;
 }
 
 void bj_answer_take(struct bj_answer *answer, unsigned int status, const char *type,

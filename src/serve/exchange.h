@@ -17,6 +17,9 @@ struct bj_request {
 	/* The value of a header or of a query argument; NULL: not there. */
 	const char *(*header)(void *ctx, const char *name);
 	const char *(*query)(void *ctx, const char *name);
+	/* Show every value of a header, which may come in several lines; NULL: it comes in one. */
+	void (*each)(void *ctx, const char *name, void (*see)(void *to, const char *value),
+		     void *to);
 	void *ctx;
 	const char *body; /* NUL-terminated */
 	size_t body_size;

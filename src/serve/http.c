@@ -17,6 +17,7 @@
 #include <netinet/tcp.h>
 #include <sodium.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/socket.h>
 
 #define DRAIN_NS UINT64_C(3000000000)
@@ -28,6 +29,7 @@ struct bj_conn {
 	struct bj_door *door;
 	int socket; /* borrowed from the library */
 	bool allowed;
+	bool head;  /* the request wants no body */
 	uid_t peer; /* over a Unix socket */
 	/* Whose requests it brings. Its thread writes it, with the lock. */
 	char tenant[BJ_TENANT_NAME];
@@ -182,6 +184,12 @@ static enum MHD_Result send_answer(struct bj_conn *conn, struct MHD_Connection *
 				   struct bj_answer *answer)
 {
 	struct bj_http *http = conn->door->http;
+
+	/* The library ends a stream that it leaves out all the same: the next answer would not
+	 * begin where the client looks for it. */
+	if (conn->head && answer->stream.next)
+		bj_answer_header(answer, "Connection", "close");
+
 	struct MHD_Response *response = make_response(conn, answer);
 
 	if (!response) {
@@ -216,6 +224,32 @@ static const char *find_header(void *ctx, const char *name)
 	struct lookup *l = ctx;
 
 	return l->mhd->lookup(l->connection, MHD_HEADER_KIND, name);
+}
+
+struct visit {
+	const char *name;
+	void (*see)(void *to, const char *value);
+	void *to;
+};
+
+static enum MHD_Result visit_header(void *cls, enum MHD_ValueKind kind, const char *name,
+				    size_t name_size, const char *value, size_t value_size)
+{
+	const struct visit *v = cls;
+
+	(void)kind, (void)name_size, (void)value_size;
+	if (value && strcasecmp(name, v->name) == 0)
+		v->see(v->to, value);
+	return MHD_YES;
+}
+
+static void each_header(void *ctx, const char *name, void (*see)(void *to, const char *value),
+			void *to)
+{
+	struct lookup *l = ctx;
+	struct visit visit = { .name = name, .see = see, .to = to };
+
+	l->mhd->headers(l->connection, MHD_HEADER_KIND, visit_header, &visit);
 }
 
 static const char *find_query(void *ctx, const char *name)
@@ -385,6 +419,7 @@ static enum MHD_Result finish(struct bj_conn *conn, struct lookup *l, const char
 					    .path = path,
 					    .header = find_header,
 					    .query = find_query,
+					    .each = each_header,
 					    .ctx = l,
 					    .body = in->body.data ? in->body.data : "",
 					    .body_size = in->body.size,
@@ -413,7 +448,8 @@ static enum MHD_Result on_request(void *cls, struct MHD_Connection *connection, 
 	if (!conn)
 		return MHD_NO;
 	/* The same without a body, which the library leaves out. */
-	if (strcmp(method, "HEAD") == 0)
+	conn->head = strcmp(method, "HEAD") == 0;
+	if (conn->head)
 		method = "GET";
 	if (!*slot)
 		return begin(conn, &l, method, url, version, slot);

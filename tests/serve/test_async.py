@@ -21,6 +21,25 @@ def test_respond_async(service):
     assert ended["result"]["id"] == run
 
 
+@pytest.mark.parametrize("name, other, asked, status", [
+    ("Prefer", "wait=1", "respond-async", 202), ("Accept", "application/json", "text/event-stream", 200)])
+def test_a_header_of_several_lines_is_one_list(service, name, other, asked, status):
+    """RFC 9110: a proxy may write it either way."""
+    body = b'{"script": "echo hi", "language": "bash"}'
+    conn = service.connect()
+    conn.putrequest("POST", "/v1/executions")
+    for value in other, asked:
+        conn.putheader(name, value)
+    conn.putheader("Content-Type", "application/json")
+    conn.putheader("Content-Length", str(len(body)))
+    conn.endheaders(body)
+    answer = conn.getresponse()
+    assert answer.status == status
+    assert answer.headers["Content-Type"] == (asked if status == 200 else "application/json")
+    answer.read()
+    conn.close()
+
+
 def test_events_come_as_they_happen(service):
     """RESULT: output is a stream of events before it is a string."""
     run = service.start("echo one; read -r -t 30 line < /dev/zero; echo two >&2; exit 4", timeout=20)

@@ -308,6 +308,16 @@ def test_head_is_get_without_a_body(service, path):
     assert body and head == (status, kind, b"")
 
 
+def test_nothing_of_a_stream_is_left_behind_its_head(service):
+    """On a connection that goes on, it would be read as the next answer."""
+    run = service.start("echo hi")
+    service.ended(run)
+    for path in f"/v1/executions/{run}/events", "/v1/events":
+        said = raw(service, f"HEAD {path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+        head, _, rest = said.partition(b"\r\n\r\n")
+        assert head.startswith(b"HTTP/1.1 200") and (rest == b"" or b"\r\nConnection: close" in head)
+
+
 def test_head_of_a_stream_ends(service):
     said = raw(service, b"HEAD /v1/events HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
     assert said.startswith(b"HTTP/1.1 200") and said.endswith(b"\r\n\r\n"), said

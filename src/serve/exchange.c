@@ -44,6 +44,25 @@ bool bj_request_has(const struct bj_request *req, const char *name, const char *
 	return search.found;
 }
 
+bool bj_request_is_heavy(const struct bj_request *req)
+{
+	bool quoted = false;
+	size_t values = 0;
+
+	/* A reader of JSON sees the same words, up to the first that is none. */
+	for (size_t i = 0; i < req->body_size && values <= BJ_BODY_VALUES; i++) {
+		const char c = req->body[i];
+
+		if (quoted && c == '\\')
+			i++;
+		else if (c == '"')
+			quoted = !quoted;
+		else if (!quoted)
+			values += c == '{' || c == '[' || c == ',';
+	}
+	return values > BJ_BODY_VALUES;
+}
+
 void bj_answer_take(struct bj_answer *answer, unsigned int status, const char *type,
 		    char *body_take)
 {

@@ -30,6 +30,7 @@ struct job {
 	struct bj_execution *x;
 	struct bj_order order;
 	struct bj_hangup *hangup;
+	struct bj_hold *hold;       /* of the request that the order is; NULL: of none */
 	const struct bj_spec *also; /* who else hears the events; NULL: nobody */
 	struct bj_result **ret;     /* who gets the result; NULL: nobody */
 	struct bj_caller caller;
@@ -44,6 +45,7 @@ static void job_done(struct job *job)
 	bj_order_done(&job->order);
 	bj_execution_unref(job->service->runs, job->x);
 	bj_hangup_unref(job->hangup);
+	bj_hold_unref(job->hold);
 	if (job->generation)
 		bj_service_leave(job->service, job->generation);
 }
@@ -376,6 +378,7 @@ static int read_order(struct bj_service *s, const struct bj_request *req, struct
 		bj_problem_answer(answer, problem, "%s", err.msg);
 		return -1;
 	}
+	job->hold = bj_hold_ref(req->hold);
 	if (req->caller)
 		job->caller = *req->caller;
 	say_who(req, job);

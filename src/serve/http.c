@@ -24,6 +24,9 @@
 
 enum { STACK = 512 << 10, HEADERS_MAX = 32 << 10, STREAM_BLOCK = 16 << 10 };
 
+/* The largest requests that are held at once, in line or under way. */
+enum { HELD_BODIES = 16 };
+
 /* A connection. Its thread works with it; the watch looks at the deadline. */
 struct bj_conn {
 	struct bj_door *door;
@@ -41,8 +44,10 @@ struct bj_conn {
 /* A request that is being read. */
 struct incoming {
 	struct bj_buf body;
+	struct bj_hold *hold;
 	bool too_large;
-	bool whole; /* it is being answered */
+	bool crowded; /* others hold so much that this one does not fit */
+	bool whole;   /* it is being answered */
 	struct bj_caller caller;
 };
 
@@ -375,8 +380,12 @@ static enum MHD_Result begin(struct bj_conn *conn, struct lookup *l, const char 
 	struct bj_answer answer = { 0 };
 	struct incoming *in = calloc(1, sizeof(*in));
 
-	if (!in)
+	if (in)
+		in->hold = bj_hold_new(&http->service->holds);
+	if (!in || !in->hold) {
+		free(in);
 		return MHD_NO;
+	}
 	*slot = in;
 	in->body.max = http->max_body;
 	set_deadline(conn); /* for the body */
@@ -394,11 +403,17 @@ static enum MHD_Result begin(struct bj_conn *conn, struct lookup *l, const char 
 
 static void take_body(struct incoming *in, const char *data, size_t size)
 {
-	bj_buf_add(&in->body, data, size);
-	if (in->body.failed) {
-		in->too_large = true; /* the rest is read and dropped, within the time there is */
+	if (in->too_large || in->crowded)
+		return; /* what is left is read and dropped, within the time there is */
+	in->crowded = !bj_hold_more(in->hold, size);
+	if (!in->crowded)
+		bj_buf_add(&in->body, data, size);
+	in->too_large = in->body.failed;
+	if (in->too_large || in->crowded) {
 		bj_buf_done(&in->body);
-		in->body = (struct bj_buf){ .max = 1, .failed = true };
+		in->body = (struct bj_buf){ 0 };
+		bj_hold_unref(in->hold);
+		in->hold = NULL;
 	}
 }
 
@@ -423,6 +438,7 @@ static enum MHD_Result finish(struct bj_conn *conn, struct lookup *l, const char
 					    .ctx = l,
 					    .body = in->body.data ? in->body.data : "",
 					    .body_size = in->body.size,
+					    .hold = in->hold,
 					    .hangup = conn->hangup,
 					    .caller = &in->caller,
 					    .own = !conn->door->tcp && !in->caller.key[0] };
@@ -430,6 +446,9 @@ static enum MHD_Result finish(struct bj_conn *conn, struct lookup *l, const char
 	if (in->too_large)
 		bj_problem_answer(&answer, BJ_PROBLEM_TOO_LARGE,
 				  "the body is larger than %zu bytes", (size_t)http->max_body);
+	else if (in->crowded)
+		bj_problem_answer(&answer, BJ_PROBLEM_UNAVAILABLE,
+				  "too many large requests are here; try again later");
 	else
 		bj_service_handle(http->service, &request, &answer);
 	return send_answer(conn, l->connection, &answer);
@@ -474,6 +493,7 @@ static void on_completed(void *cls, struct MHD_Connection *connection, void **sl
 		if (in->whole)
 			door->http->answering--;
 		bj_buf_done(&in->body);
+		bj_hold_unref(in->hold);
 		free(in);
 		*slot = NULL;
 	}
@@ -498,6 +518,7 @@ void bj_http_configure(struct bj_http *http, const struct bj_serve_settings *set
 	free(http->api_key);
 	http->api_key = key;
 	http->max_body = settings->max_body;
+	http->service->holds.most = settings->max_body * HELD_BODIES;
 	http->max_connections = settings->max_connections;
 	http->request_timeout_ms = settings->request_timeout_ms;
 	pthread_mutex_unlock(&http->lock);

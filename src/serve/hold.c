@@ -41,9 +41,10 @@ void bj_hold_unref(struct bj_hold *hold)
 bool bj_hold_more(struct bj_hold *hold, size_t size)
 {
 	const size_t more = counted(hold->size + size) - counted(hold->size);
+	const size_t all = more > 0 ? atomic_fetch_add(&hold->holds->bytes, more) + more : 0;
 
 	/* Two at once may both be told no where one would fit: the next try will. */
-	if (more > 0 && (hold->holds->bytes += more) > hold->holds->most) {
+	if (all > hold->holds->most) {
 		hold->holds->bytes -= more;
 		return false;
 	}

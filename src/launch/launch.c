@@ -46,11 +46,11 @@ enum { MAX_JARS = 4096, FDS_PER_JAR = 19, FDS_BESIDE = 40, EVENTS_AT_ONCE = 64, 
 
 /* --- coming up -------------------------------------------------------------------------------- */
 
-/* With what is open already. */
+/* With what is open already, and the networks that are kept. */
 static uint32_t count_slots(const struct launcher *l)
 {
 	const int next = fcntl(l->control, F_DUPFD_CLOEXEC, 0);
-	const uint64_t taken = (uint64_t)(next < 0 ? 0 : next) + FDS_BESIDE;
+	const uint64_t taken = (uint64_t)(next < 0 ? 0 : next) + FDS_BESIDE + BJ_NETS_MAX;
 	const uint64_t all = bj_fd_raise_limit();
 	const uint64_t fit = all > taken ? (all - taken) / FDS_PER_JAR : 0;
 

@@ -6,6 +6,7 @@
 #include "base/err.h"
 #include "cli/image_build.h"
 #include "cli/load.h"
+#include "cli/visible.h"
 #include "image/store.h"
 
 #include <errno.h>
@@ -106,12 +107,17 @@ static int print_row(void *ctx, const struct bj_image_info *info)
 	char when[32] = "";
 	struct tm tm;
 
+	/* Programs stand where the maker of the archive says. */
+	AUTO_FREE char *python = bj_visible_line(info->python[0] ? info->python : "-");
+	AUTO_FREE char *bash = bj_visible_line(info->bash[0] ? info->bash : "-");
+
 	(void)ctx;
+	if (!python || !bash)
+		return -BJ_E_SYSTEM;
 	if (localtime_r(&created, &tm))
 		strftime(when, sizeof(when), "%Y-%m-%d %H:%M", &tm);
 	printf("%-32s %.12s %7.1f MiB  %-16s %-22s %s\n", info->name[0] ? info->name : "-",
-	       info->digest, (double)info->size / (1 << 20), when,
-	       info->python[0] ? info->python : "-", info->bash[0] ? info->bash : "-");
+	       info->digest, (double)info->size / (1 << 20), when, python, bash);
 	return 0;
 }
 
@@ -232,8 +238,11 @@ static int verb_image(int argc, char **argv)
 	if (r == 0)
 		r = dispatch(&req, settings, &err);
 	bj_settings_free(settings);
+	/* It may quote the archive. */
+	AUTO_FREE char *why = r < 0 ? bj_visible_line(err.msg) : NULL;
+
 	if (r < 0)
-		fprintf(stderr, "belljar: %s\n", err.msg);
+		fprintf(stderr, "belljar: %s\n", why ? why : "no memory");
 	return r < 0 ? BJ_EXIT_FAILED : 0;
 }
 

@@ -68,11 +68,12 @@ static int find_id(const json_t *list, const char *start, const char **ret, stru
 
 static int kill_one(struct bj_client *client, const char *start, struct bj_err *err)
 {
+	static const char *const any[] = { "", NULL };
 	AUTO_BUF struct bj_buf ignored = { 0 };
 	json_t *list = NULL;
 	const char *id = NULL;
 	char target[64];
-	int r = bj_runs_fetch(client, "/v1/executions?limit=500", &list, err);
+	int r = bj_runs_list(client, any, SIZE_MAX, &list, err);
 
 	if (r == 0)
 		r = find_id(list, start, &id, err);

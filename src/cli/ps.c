@@ -41,18 +41,20 @@ static int parse(int argc, char **argv, struct line *line, struct bj_err *err)
 
 static int list_runs(const struct line *line, struct bj_err *err)
 {
+	static const char *const live[] = { "queued", "running", NULL };
+	static const char *const any[] = { "", NULL };
 	struct bj_client client;
 	json_t *list = NULL;
 	int r = bj_runs_connect(line->socket, &client, err);
 
 	if (r < 0)
 		return r;
-	r = bj_runs_fetch(&client, "/v1/executions?limit=500", &list, err);
+	r = bj_runs_list(&client, line->all || line->json ? any : live, SIZE_MAX, &list, err);
 	if (r == 0 && line->json) {
 		json_dumpf(list, stdout, JSON_COMPACT | JSON_REAL_PRECISION(15));
 		putchar('\n');
 	} else if (r == 0) {
-		bj_runs_table(list, line->all);
+		bj_runs_table(list);
 	}
 	if (r == 0 && fflush(stdout) != 0)
 		r = bj_err_set(err, BJ_E_SYSTEM, errno, "cannot write to standard output");

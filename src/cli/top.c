@@ -13,19 +13,23 @@ static const struct bj_option OPTIONS[] = {
 	{ 0 },
 };
 
+enum { ROWS = 40 };
+
 /* Home, and clear from there; lines that were longer leave nothing behind. */
 #define CLEAR "\033[H\033[J"
 
+/* What is under way comes first, however much has ended since it began. */
 static int show(struct bj_client *client, bool terminal, struct bj_err *err)
 {
+	static const char *const states[] = { "running", "queued", "finished", NULL };
 	json_t *list = NULL;
-	const int r = bj_runs_fetch(client, "/v1/executions?limit=40", &list, err);
+	const int r = bj_runs_list(client, states, ROWS, &list, err);
 
 	if (r < 0)
 		return r;
 	if (terminal)
 		printf(CLEAR);
-	bj_runs_table(list, true);
+	bj_runs_table(list);
 	fflush(stdout);
 	json_decref(list);
 	return 0;

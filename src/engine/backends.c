@@ -256,6 +256,8 @@ int bj_engine_ready(struct belljar *bj, struct bj_err *err)
 			r = bj_process_ready(bj->process[i], &swept, err);
 		bj->swept += swept;
 	}
+	if (r == 0 && bj->process[bj->settings->backend])
+		bj->places = bj_process_places(bj->process[bj->settings->backend]);
 	return r;
 }
 

@@ -18,6 +18,7 @@ struct belljar {
 	struct bj_process *process[BJ_ENGINE_PROCESSES];
 	struct bj_buf *filter;   /* the compiled custom profile; NULL: none */
 	unsigned int swept;      /* leftovers of dead belljars removed when it came up */
+	unsigned int places;     /* for runs at once, since it is up; 0: nobody counts them */
 	bool warm;               /* a service: interpreters wait for its scripts */
 	bool soon;               /* a run follows at once */
 	struct bj_record record; /* its archive is NULL when runs are not recorded */

@@ -98,20 +98,29 @@ void bj_images_close(struct bj_images *images)
 
 /* --- names ------------------------------------------------------------------------------------ */
 
+static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789._-/";
+
+/* How many characters of @text are the name of a registry with a port; 0: there is none. */
+static size_t registry_size(const char *text)
+{
+	const size_t name = strspn(text, letters);
+	const size_t digits = text[name] == ':' ? strspn(text + name + 1, "0123456789") : 0;
+	const size_t n = name + 1 + digits;
+
+	return digits > 0 && text[n] == '/' && !memchr(text, '/', name) ? n : 0;
+}
+
 int bj_image_name(const char *text, char ret[BJ_IMAGE_NAME], struct bj_err *err)
 {
-	static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789._-/";
 	static const char tags[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 				   "._-";
 	const char *slash = strrchr(text, '/');
 	const char *colon = strchr(slash ? slash : text, ':');
-	/* The name of a registry may have a port. */
-	const size_t host = slash ? strcspn(text, "/") : 0;
-	const size_t port = host && memchr(text, ':', host) ? host : 0;
+	const size_t registry = registry_size(text);
 	const size_t n = colon ? (size_t)(colon - text) : strlen(text);
 	const char *tag = colon ? colon + 1 : "latest";
 
-	if (n == 0 || strspn(text + port, letters) != n - port || !tag[0] ||
+	if (n == 0 || strspn(text + registry, letters) != n - registry || !tag[0] ||
 	    strspn(tag, tags) != strlen(tag) || strchr("._-/", text[0]) ||
 	    n + strlen(tag) + 2 > BJ_IMAGE_NAME || strncmp(text, "host:", 5) == 0 ||
 	    strcmp(text, "host") == 0)

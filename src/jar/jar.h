@@ -76,6 +76,7 @@ struct bj_jar {
 	bool early;                /* the same, but nobody has told its pid yet */
 	uint32_t stock;            /* the launcher's: which pool made it; 0: none */
 	bool has_run;
+	bool unwanted;             /* the front wants its run no more */
 	bool cold_only;            /* no zygote can start its run */
 	bool shares_net;           /* we are in its network namespace ourselves */
 	bool unheard;              /* nobody wants to know when its run starts */

@@ -124,6 +124,11 @@ int bj_process_ready(struct bj_process *p, unsigned int *ret_swept, struct bj_er
 	return 0;
 }
 
+unsigned int bj_process_places(const struct bj_process *p)
+{
+	return p->hello.places;
+}
+
 int bj_process_socket(const struct bj_process *p)
 {
 	return p->control;

@@ -34,6 +34,9 @@ int bj_process_adopt(const char *name, int control_take, struct bj_process **ret
  * how many leftovers of dead belljars it removed. */
 int bj_process_ready(struct bj_process *process, unsigned int *ret_swept, struct bj_err *err);
 
+/* How many runs it has places for, once it is up; 0: it does not count them. */
+unsigned int bj_process_places(const struct bj_process *process);
+
 /* The control socket, for launch messages, which may be sent before the process is up. Borrowed. */
 int bj_process_socket(const struct bj_process *process);
 const char *bj_process_name(const struct bj_process *process);

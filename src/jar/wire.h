@@ -96,9 +96,10 @@ struct bj_wire_reply {
 	uint8_t cgroup_version; /* 0: none */
 	uint8_t own_uid;
 	uint8_t cleanup_ok;
-	uint8_t warm;   /* an interpreter waited for the script */
-	uint32_t swept; /* HELLO: leftovers of dead belljars that were removed */
-	uint32_t aside; /* HELLO: 1: the front is in another cgroup until the launcher has ended */
+	uint8_t warm;    /* an interpreter waited for the script */
+	uint32_t swept;  /* HELLO: leftovers of dead belljars that were removed */
+	uint32_t places; /* HELLO: runs that can be under way at once; 0: there is no table */
+	uint32_t aside;  /* HELLO: 1: the front is in another cgroup until the launcher has ended */
 	struct bj_err err;
 };
 

@@ -36,6 +36,7 @@ void bj_jar_handle_wish(struct bj_jar *jar)
 		send_sample(jar);
 		return;
 	}
+	jar->unwanted = true;
 	bj_jar_kill(jar, wish == BJ_WISH_OUTPUT ? BJ_CAUSE_OUTPUT : BJ_CAUSE_CANCELLED);
 	if (n <= 0)
 		bj_jar_unwatch(jar, BJ_JAR_EV_REPLY); /* nobody is left to tell */

@@ -29,8 +29,10 @@
 #include "launch/launcher.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <sys/file.h>
 #include <sys/socket.h>
@@ -38,16 +40,22 @@
 #define END_NS      UINT64_C(10000000000) /* for jars to end, when all must */
 #define SLOW_END_NS UINT64_C(200000000)   /* for one, from its kill */
 
-/* Each jar costs the launcher up to as many descriptors, most while it is built on cgroup v1; the
- * table is no larger than that allows. */
-enum { MAX_JARS = 4096, FDS_PER_JAR = 19, EVENTS_AT_ONCE = 64, LOOK_MS = 20 };
+/* Each jar costs the launcher up to as many descriptors, most while it is built on cgroup v1, and
+ * zygotes and nursery have some; the table is no larger than that allows. */
+enum { MAX_JARS = 4096, FDS_PER_JAR = 19, FDS_BESIDE = 40, EVENTS_AT_ONCE = 64, LOOK_MS = 20 };
 
 /* --- coming up -------------------------------------------------------------------------------- */
 
-static uint32_t count_slots(void)
+/* With what is open already, and the networks that are kept. */
+static uint32_t count_slots(const struct launcher *l)
 {
-	const uint64_t fit = bj_fd_raise_limit() / FDS_PER_JAR;
+	const int next = fcntl(l->control, F_DUPFD_CLOEXEC, 0);
+	const uint64_t taken = (uint64_t)(next < 0 ? 0 : next) + FDS_BESIDE + BJ_NETS_MAX;
+	const uint64_t all = bj_fd_raise_limit();
+	const uint64_t fit = all > taken ? (all - taken) / FDS_PER_JAR : 0;
 
+	if (next >= 0)
+		close(next);
 	return fit < 1 ? 1 : fit > MAX_JARS ? MAX_JARS : (uint32_t)fit;
 }
 
@@ -75,12 +83,9 @@ static int watch_others(struct launcher *l, struct bj_err *err)
 	return 0;
 }
 
-static int come_up(struct launcher *l, const struct bj_launch_birth *birth,
-		   const struct bj_launch_image *images, struct bj_err *err)
+static int make_table(struct launcher *l, struct bj_err *err)
 {
-	struct epoll_event ev = { .events = EPOLLIN, .data.u64 = (uint64_t)BJ_EVENT_CONTROL << 32 };
-
-	l->n_slots = count_slots();
+	l->n_slots = count_slots(l);
 	/* Two uids a jar: with more jars than that, two of them would share. */
 	if (l->ground.own_uids && l->n_slots > l->ground.uid_count / 2)
 		l->n_slots = l->ground.uid_count / 2;
@@ -88,13 +93,22 @@ static int come_up(struct launcher *l, const struct bj_launch_birth *birth,
 		return bj_err_set(err, BJ_E_UNSUPPORTED, 0,
 				  "a jar needs two uids of its own; raise native.uid_count");
 	l->jars = calloc(l->n_slots, sizeof(*l->jars));
+	return l->jars ? 0 : bj_err_set(err, BJ_E_SYSTEM, ENOMEM, "no memory for jars");
+}
+
+static int come_up(struct launcher *l, const struct bj_launch_birth *birth,
+		   const struct bj_launch_image *images, struct bj_err *err)
+{
+	struct epoll_event ev = { .events = EPOLLIN, .data.u64 = (uint64_t)BJ_EVENT_CONTROL << 32 };
+	int r;
+
 	l->epoll = epoll_create1(EPOLL_CLOEXEC);
-	if (!l->jars || l->epoll < 0 || epoll_ctl(l->epoll, EPOLL_CTL_ADD, l->control, &ev) < 0)
+	if (l->epoll < 0 || epoll_ctl(l->epoll, EPOLL_CTL_ADD, l->control, &ev) < 0)
 		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot watch the control socket");
-
-	const int r = ground_build(l, birth, images, err);
-
-	return r < 0 ? r : watch_others(l, err);
+	r = ground_build(l, birth, images, err);
+	if (r == 0)
+		r = watch_others(l, err);
+	return r < 0 ? r : make_table(l, err);
 }
 
 static void say_hello(struct launcher *l, const struct bj_err *err)
@@ -103,6 +117,7 @@ static void say_hello(struct launcher *l, const struct bj_err *err)
 
 	if (err)
 		hello.err = *err;
+	hello.places = l->n_slots;
 	if (l->ground.cgroups) {
 		hello.cgroup_version = (uint8_t)bj_cgroups_version(l->ground.cgroups);
 		hello.swept = bj_cgroups_swept(l->ground.cgroups);
@@ -174,10 +189,12 @@ void launcher_advance(struct launcher *l, struct bj_jar *jar)
 		bj_jar_reply_early(jar);
 	if (!bj_jar_over(jar))
 		return;
-	if (jar->stock)
-		pool_over(l, jar);
 	l->jars[jar->index] = NULL;
 	l->n_live--;
+	/* When the table was full, its own place is the first that is free. */
+	rescue(l, jar);
+	if (jar->stock)
+		pool_over(l, jar);
 	bj_jar_done(jar, &l->ground);
 	free(jar);
 }
@@ -190,19 +207,38 @@ static struct bj_jar *find_jar(struct launcher *l, const struct bj_wire_launch *
 	return jar ? jar : launcher_new_jar(l, msg->image);
 }
 
+static void listen_to_front(const struct launcher *l, bool listen)
+{
+	struct epoll_event ev = { .events = listen ? EPOLLIN : 0,
+				  .data.u64 = (uint64_t)BJ_EVENT_CONTROL << 32 };
+
+	/* Its end is told anyway. */
+	epoll_ctl(l->epoll, EPOLL_CTL_MOD, l->control, &ev);
+}
+
+/* Keep a run until a jar is gone: one that ends, or one that waited for nobody. Those that come
+ * later wait in the socket. */
+static void hold(struct launcher *l, const struct bj_wire_launch *msg, const int *fds, size_t n_fds)
+{
+	l->held = (struct held){ .there = true, .run = *msg, .n_fds = n_fds };
+	memcpy(l->held.fds, fds, n_fds * sizeof(*fds));
+	listen_to_front(l, false);
+	pool_make_room(l);
+}
+
 static void launch(struct launcher *l, const struct bj_wire_launch *msg, int *fds, size_t n_fds)
 {
 	const struct bj_jar_shape shape = launcher_shape(msg);
 	struct bj_err err = { 0 };
 
-	if (msg->flags & BJ_WIRE_AGAIN)
-		pool_lost(l, msg);
-
 	struct bj_jar *jar = find_jar(l, msg);
 
+	if (!jar && l->n_live == l->n_slots) {
+		hold(l, msg, fds, n_fds);
+		return;
+	}
 	if (!jar) {
-		bj_err_set(&err, BJ_E_LIMIT, 0, "%u jars are open already; try again later",
-			   l->n_live);
+		bj_err_set(&err, BJ_E_SYSTEM, ENOMEM, "no memory for a jar");
 		refuse(fds[BJ_WIRE_FD_REPLY], &err);
 		for (size_t i = 0; i < n_fds; i++)
 			close(fds[i]);
@@ -222,6 +258,17 @@ static void launch(struct launcher *l, const struct bj_wire_launch *msg, int *fd
 		bj_jar_fail(jar, &err);
 	}
 	launcher_advance(l, jar);
+}
+
+static void launch_held(struct launcher *l)
+{
+	struct held held = l->held;
+
+	if (!held.there || l->n_live == l->n_slots)
+		return;
+	l->held.there = false;
+	listen_to_front(l, true);
+	launch(l, &held.run, held.fds, held.n_fds);
 }
 
 /* Tell how many there are of what. Whoever does not listen gets nothing: we wait for nobody. */
@@ -252,6 +299,11 @@ static bool handle_control(struct launcher *l)
 	struct bj_err err = { 0 };
 	int fds[BJ_WIRE_FD_MAX];
 	size_t n_fds = 0;
+
+	/* Then nothing but its end is watched for. */
+	if (l->held.there)
+		return false;
+
 	const ssize_t n = bj_fd_recv(l->control, &msg, sizeof(msg), fds, BJ_WIRE_FD_MAX, &n_fds,
 				     MSG_DONTWAIT);
 
@@ -261,6 +313,8 @@ static bool handle_control(struct launcher *l)
 		return false;
 	if (bj_wire_check(&msg, (size_t)n, fds, n_fds, &err) == 0 &&
 	    check_image(l, &msg, &err) == 0) {
+		if (msg.flags & BJ_WIRE_AGAIN)
+			pool_lost(l, &msg);
 		launch(l, &msg, fds, n_fds);
 		return true;
 	}
@@ -432,6 +486,7 @@ static void loop(struct launcher *l)
 		for (int i = 0; i < n; i++)
 			if (!handle_event(l, events[i].data.u64))
 				return;
+		launch_held(l);
 	}
 }
 

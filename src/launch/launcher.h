@@ -53,6 +53,14 @@ struct pool {
 	uint32_t starts, failed;    /* zygotes started, jars that failed: for whoever counts */
 };
 
+/* A run for which there was no place in the table when it came. */
+struct held {
+	bool there;
+	struct bj_wire_launch run;
+	int fds[BJ_WIRE_FD_MAX];
+	size_t n_fds;
+};
+
 struct launcher {
 	int control, caller;
 	bool once;    /* there will be one run */
@@ -68,6 +76,7 @@ struct launcher {
 	struct bj_err no_cgroups; /* why there are none */
 	struct bj_jar **jars;     /* by index; NULL: free */
 	uint32_t n_slots, n_live;
+	struct held held; /* while it is there nothing more is read from the front */
 	uint64_t serial;
 	uint64_t next_tick;          /* when jars are looked at again */
 	struct bj_jar_shape shape;   /* what jars of the pools are built for */
@@ -140,6 +149,9 @@ void pool_build_ahead(struct launcher *l);
 /* What there is now. */
 void pool_count(const struct launcher *l, struct bj_wire_census *ret);
 
+/* End a jar that waits for nobody in particular: its place is wanted. */
+void pool_make_room(struct launcher *l);
+
 /* No more refills; the zygotes end. */
 void pools_done(struct launcher *l);
 
@@ -172,7 +184,8 @@ void zygote_expect_strays(struct launcher *l);
 struct bj_jar_shape launcher_shape(const struct bj_wire_launch *run);
 
 /* If @jar failed for want of a zygote, a slot or a nursery, its run gets a jar of its own, with an
- * init that the launcher bears, and a cold start: that is not rescued again. */
+ * init that the launcher bears, and a cold start: that is not rescued again. Does nothing when the
+ * table is full: try again when @jar has left it. */
 void rescue(struct launcher *l, struct bj_jar *jar);
 
 /* --- nursery ---------------------------------------------------------------------------------- */

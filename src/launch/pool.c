@@ -100,7 +100,7 @@ void pools_done(struct launcher *l)
 	}
 }
 
-/* --- images ----------------------------------------------------------------------------------- */
+/* --- ending ----------------------------------------------------------------------------------- */
 
 /* A jar of a pool that no run has yet. */
 static bool is_free(const struct bj_jar *jar)
@@ -120,6 +120,19 @@ static void end_unused(struct launcher *l, uint32_t pool)
 		launcher_advance(l, jar);
 	}
 }
+
+void pool_make_room(struct launcher *l)
+{
+	for (uint32_t i = 0; i < l->n_slots; i++) {
+		if (!is_free(l->jars[i]))
+			continue;
+		bj_jar_kill(l->jars[i], BJ_CAUSE_CANCELLED);
+		launcher_advance(l, l->jars[i]);
+		return;
+	}
+}
+
+/* --- images ----------------------------------------------------------------------------------- */
 
 /* Keep nothing of @image. Runs in it go on; those that come start from nothing. */
 static void clear_shelf(struct launcher *l, uint32_t image)

@@ -17,8 +17,8 @@ struct bj_jar_shape launcher_shape(const struct bj_wire_launch *run)
  * is no fault of the script. */
 static bool can_be_rescued(const struct bj_jar *jar)
 {
-	return jar->failed && jar->reply.cause != BJ_CAUSE_CANCELLED && jar->has_run &&
-	       jar->started == 0 && (jar->warm || jar->nursed);
+	return jar->failed && !jar->unwanted && jar->has_run && jar->started == 0 &&
+	       (jar->warm || jar->nursed);
 }
 
 void rescue(struct launcher *l, struct bj_jar *jar)

@@ -7,9 +7,9 @@
 #include <string.h>
 #include <strings.h>
 
-bool bj_request_has(const struct bj_request *req, const char *name, const char *word)
+static bool holds(const char *list, const char *word)
 {
-	const char *p = req->header(req->ctx, name);
+	const char *p = list;
 	const size_t len = strlen(word);
 
 	while (p && *p) {
@@ -19,6 +19,48 @@ bool bj_request_has(const struct bj_request *req, const char *name, const char *
 		p += strcspn(p, ",");
 	}
 	return false;
+}
+
+struct search {
+	const char *word;
+	bool found;
+};
+
+static void look(void *to, const char *value)
+{
+	struct search *search = to;
+
+	search->found |= holds(value, search->word);
+}
+
+bool bj_request_has(const struct bj_request *req, const char *name, const char *word)
+{
+	struct search search = { .word = word };
+
+	if (req->each)
+		req->each(req->ctx, name, look, &search);
+	else
+		look(&search, req->header(req->ctx, name));
+	return search.found;
+}
+
+bool bj_request_is_heavy(const struct bj_request *req)
+{
+	bool quoted = false;
+	size_t values = 0;
+
+	/* A reader of JSON sees the same words, up to the first that is none. */
+	for (size_t i = 0; i < req->body_size && values <= BJ_BODY_VALUES; i++) {
+		const char c = req->body[i];
+
+		if (quoted && c == '\\')
+			i++;
+		else if (c == '"')
+			quoted = !quoted;
+		else if (!quoted)
+			values += c == '{' || c == '[' || c == ',';
+	}
+	return values > BJ_BODY_VALUES;
 }
 
 void bj_answer_take(struct bj_answer *answer, unsigned int status, const char *type,

@@ -10,6 +10,7 @@
 
 struct bj_caller;
 struct bj_hangup;
+struct bj_hold;
 
 struct bj_request {
 	const char *method;
@@ -17,9 +18,13 @@ struct bj_request {
 	/* The value of a header or of a query argument; NULL: not there. */
 	const char *(*header)(void *ctx, const char *name);
 	const char *(*query)(void *ctx, const char *name);
+	/* Show every value of a header, which may come in several lines; NULL: it comes in one. */
+	void (*each)(void *ctx, const char *name, void (*see)(void *to, const char *value),
+		     void *to);
 	void *ctx;
 	const char *body; /* NUL-terminated */
 	size_t body_size;
+	struct bj_hold *hold;           /* what counts it; NULL: nothing does */
 	struct bj_hangup *hangup;       /* the client's presence; NULL: not watched */
 	const struct bj_caller *caller; /* who asks; NULL: the service itself, which may all */
 	bool own; /* over the Unix socket and without a key: root, or who started the service */
@@ -52,6 +57,13 @@ struct bj_answer {
 
 /* Whether the comma-separated header @name holds the word @word. */
 bool bj_request_has(const struct bj_request *request, const char *name, const char *word);
+
+/* What is read from a body takes memory by its values, eighty times its bytes at worst. No request
+ * needs a fraction of this many. */
+enum { BJ_BODY_VALUES = 20000 };
+
+/* Whether there are more in it, were it JSON. */
+bool bj_request_is_heavy(const struct bj_request *request);
 
 /* Answer with @body (taken; NULL: no memory, which becomes a 500). */
 void bj_answer_take(struct bj_answer *answer, unsigned int status, const char *type,

@@ -30,6 +30,7 @@ struct job {
 	struct bj_execution *x;
 	struct bj_order order;
 	struct bj_hangup *hangup;
+	struct bj_hold *hold;       /* of the request that the order is; NULL: of none */
 	const struct bj_spec *also; /* who else hears the events; NULL: nobody */
 	struct bj_result **ret;     /* who gets the result; NULL: nobody */
 	struct bj_caller caller;
@@ -44,6 +45,7 @@ static void job_done(struct job *job)
 	bj_order_done(&job->order);
 	bj_execution_unref(job->service->runs, job->x);
 	bj_hangup_unref(job->hangup);
+	bj_hold_unref(job->hold);
 	if (job->generation)
 		bj_service_leave(job->service, job->generation);
 }
@@ -376,6 +378,7 @@ static int read_order(struct bj_service *s, const struct bj_request *req, struct
 		bj_problem_answer(answer, problem, "%s", err.msg);
 		return -1;
 	}
+	job->hold = bj_hold_ref(req->hold);
 	if (req->caller)
 		job->caller = *req->caller;
 	say_who(req, job);
@@ -435,18 +438,24 @@ static int enter(struct job *job, const struct bj_request *req, enum mode mode,
 	return r;
 }
 
-static void answer_again(struct job *job, const struct bj_request *req, enum mode mode,
+/* Answer with the run that the same request brought before. False when that one was cancelled,
+ * since whoever brought it went away meanwhile: this client is still here. */
+static bool answer_again(struct job *job, const struct bj_request *req, enum mode mode,
 			 struct bj_answer *answer)
 {
 	if (mode == ASYNC) {
 		answer_accepted(job->x, answer);
 	} else if (mode == STREAM) {
 		bj_execute_stream(job->service, BJ_TAKE_PTR(job->x), false, answer);
-	} else if (bj_execution_wait(job->x, req->hangup)) {
-		answer_ended(job->x, answer);
-	} else {
+	} else if (!bj_execution_wait(job->x, req->hangup)) {
 		bj_problem_answer(answer, BJ_PROBLEM_CANCELLED, "the client went away");
+	} else if (bj_execution_is_abandoned(job->x)) {
+		bj_execution_unref(job->service->runs, BJ_TAKE_PTR(job->x));
+		return false;
+	} else {
+		answer_ended(job->x, answer);
 	}
+	return true;
 }
 
 /* Who is answered before the run begins finds it in the records from then on. */
@@ -524,11 +533,12 @@ void bj_execute_post(struct bj_service *service, const struct bj_request *reques
 		return;
 	}
 
-	const int r = enter(&job, request, mode, answer);
+	int r;
 
-	if (r > 0)
-		answer_again(&job, request, mode, answer);
-	else if (r == 0)
+	do
+		r = enter(&job, request, mode, answer);
+	while (r > 0 && !answer_again(&job, request, mode, answer));
+	if (r == 0)
 		start(&job, mode, answer);
 }
 

@@ -108,6 +108,7 @@ void bj_execution_end(struct bj_execution *x, const struct bj_result *result,
 							   : BJ_CAUSE_INFRASTRUCTURE;
 		snprintf(x->error, sizeof(x->error), "%s", error);
 	}
+	x->abandoned = x->cause == BJ_CAUSE_CANCELLED && (x->left || !x->cancelled);
 	x->state = result ? result->state : BJ_FINISHED;
 	x->ended_ms = bj_clock_unix_ms();
 	bj_sse_state(&x->events, bj_state_name(x->state));
@@ -130,6 +131,25 @@ bool bj_execution_cancel(struct bj_execution *x)
 	}
 	pthread_mutex_unlock(&x->lock);
 	return live;
+}
+
+void bj_execution_leave(struct bj_execution *x)
+{
+	pthread_mutex_lock(&x->lock);
+	x->left = true;
+	x->events.held = false;
+	pthread_mutex_unlock(&x->lock);
+	bj_execution_cancel(x);
+}
+
+bool bj_execution_is_abandoned(struct bj_execution *x)
+{
+	pthread_mutex_lock(&x->lock);
+
+	const bool abandoned = x->abandoned;
+
+	pthread_mutex_unlock(&x->lock);
+	return abandoned;
 }
 
 static bool raised(struct bj_hangup *hangup)

@@ -68,13 +68,8 @@ static void end_stream(void *ctx)
 	struct subscriber *sub = ctx;
 	struct bj_execution *x = sub->x;
 
-	if (sub->owner) {
-		pthread_mutex_lock(&x->lock);
-		x->events.held = false;
-		pthread_cond_broadcast(&x->changed);
-		pthread_mutex_unlock(&x->lock);
-		bj_execution_cancel(x); /* does nothing to a run that has ended */
-	}
+	if (sub->owner)
+		bj_execution_leave(x);
 	bj_execution_unref(sub->service->runs, x);
 	bj_buf_done(&sub->text);
 	free(sub);
@@ -87,7 +82,7 @@ void bj_execute_stream(struct bj_service *service, struct bj_execution *x_take, 
 
 	if (!sub) {
 		if (owner)
-			bj_execution_cancel(x_take);
+			bj_execution_leave(x_take);
 		bj_execution_unref(service->runs, x_take);
 		bj_problem_answer(answer, BJ_PROBLEM_FAILED, "no memory for the events");
 		return;

@@ -141,6 +141,7 @@ static bool handle_message(struct front *f)
 		_exit(0); /* the keeper is gone: nobody is left to answer for */
 	if (r > 0 && msg.kind == BJ_CHANNEL_STOP) {
 		bj_http_quiesce(&f->http);
+		bj_listen_forget(f->listen);
 		bj_service_stop(&f->service, msg.grace_ms);
 		bj_service_note_unwritten(&f->service);
 		if (f->archive)

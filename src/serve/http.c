@@ -17,17 +17,22 @@
 #include <netinet/tcp.h>
 #include <sodium.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/socket.h>
 
 #define DRAIN_NS UINT64_C(3000000000)
 
 enum { STACK = 512 << 10, HEADERS_MAX = 32 << 10, STREAM_BLOCK = 16 << 10 };
 
+/* The largest requests that are held at once, in line or under way. */
+enum { HELD_BODIES = 16 };
+
 /* A connection. Its thread works with it; the watch looks at the deadline. */
 struct bj_conn {
 	struct bj_door *door;
 	int socket; /* borrowed from the library */
 	bool allowed;
+	bool head;  /* the request wants no body */
 	uid_t peer; /* over a Unix socket */
 	/* Whose requests it brings. Its thread writes it, with the lock. */
 	char tenant[BJ_TENANT_NAME];
@@ -39,8 +44,10 @@ struct bj_conn {
 /* A request that is being read. */
 struct incoming {
 	struct bj_buf body;
+	struct bj_hold *hold;
 	bool too_large;
-	bool whole; /* it is being answered */
+	bool crowded; /* others hold so much that this one does not fit */
+	bool whole;   /* it is being answered */
 	struct bj_caller caller;
 };
 
@@ -182,6 +189,12 @@ static enum MHD_Result send_answer(struct bj_conn *conn, struct MHD_Connection *
 				   struct bj_answer *answer)
 {
 	struct bj_http *http = conn->door->http;
+
+	/* The library ends a stream that it leaves out all the same: the next answer would not
+	 * begin where the client looks for it. */
+	if (conn->head && answer->stream.next)
+		bj_answer_header(answer, "Connection", "close");
+
 	struct MHD_Response *response = make_response(conn, answer);
 
 	if (!response) {
@@ -216,6 +229,32 @@ static const char *find_header(void *ctx, const char *name)
 	struct lookup *l = ctx;
 
 	return l->mhd->lookup(l->connection, MHD_HEADER_KIND, name);
+}
+
+struct visit {
+	const char *name;
+	void (*see)(void *to, const char *value);
+	void *to;
+};
+
+static enum MHD_Result visit_header(void *cls, enum MHD_ValueKind kind, const char *name,
+				    size_t name_size, const char *value, size_t value_size)
+{
+	const struct visit *v = cls;
+
+	(void)kind, (void)name_size, (void)value_size;
+	if (value && strcasecmp(name, v->name) == 0)
+		v->see(v->to, value);
+	return MHD_YES;
+}
+
+static void each_header(void *ctx, const char *name, void (*see)(void *to, const char *value),
+			void *to)
+{
+	struct lookup *l = ctx;
+	struct visit visit = { .name = name, .see = see, .to = to };
+
+	l->mhd->headers(l->connection, MHD_HEADER_KIND, visit_header, &visit);
 }
 
 static const char *find_query(void *ctx, const char *name)
@@ -341,8 +380,12 @@ static enum MHD_Result begin(struct bj_conn *conn, struct lookup *l, const char 
 	struct bj_answer answer = { 0 };
 	struct incoming *in = calloc(1, sizeof(*in));
 
-	if (!in)
+	if (in)
+		in->hold = bj_hold_new(&http->service->holds);
+	if (!in || !in->hold) {
+		free(in);
 		return MHD_NO;
+	}
 	*slot = in;
 	in->body.max = http->max_body;
 	set_deadline(conn); /* for the body */
@@ -360,11 +403,17 @@ static enum MHD_Result begin(struct bj_conn *conn, struct lookup *l, const char 
 
 static void take_body(struct incoming *in, const char *data, size_t size)
 {
-	bj_buf_add(&in->body, data, size);
-	if (in->body.failed) {
-		in->too_large = true; /* the rest is read and dropped, within the time there is */
+	if (in->too_large || in->crowded)
+		return; /* what is left is read and dropped, within the time there is */
+	in->crowded = !bj_hold_more(in->hold, size);
+	if (!in->crowded)
+		bj_buf_add(&in->body, data, size);
+	in->too_large = in->body.failed;
+	if (in->too_large || in->crowded) {
 		bj_buf_done(&in->body);
-		in->body = (struct bj_buf){ .max = 1, .failed = true };
+		in->body = (struct bj_buf){ 0 };
+		bj_hold_unref(in->hold);
+		in->hold = NULL;
 	}
 }
 
@@ -385,9 +434,11 @@ static enum MHD_Result finish(struct bj_conn *conn, struct lookup *l, const char
 					    .path = path,
 					    .header = find_header,
 					    .query = find_query,
+					    .each = each_header,
 					    .ctx = l,
 					    .body = in->body.data ? in->body.data : "",
 					    .body_size = in->body.size,
+					    .hold = in->hold,
 					    .hangup = conn->hangup,
 					    .caller = &in->caller,
 					    .own = !conn->door->tcp && !in->caller.key[0] };
@@ -395,6 +446,9 @@ static enum MHD_Result finish(struct bj_conn *conn, struct lookup *l, const char
 	if (in->too_large)
 		bj_problem_answer(&answer, BJ_PROBLEM_TOO_LARGE,
 				  "the body is larger than %zu bytes", (size_t)http->max_body);
+	else if (in->crowded)
+		bj_problem_answer(&answer, BJ_PROBLEM_UNAVAILABLE,
+				  "too many large requests are here; try again later");
 	else
 		bj_service_handle(http->service, &request, &answer);
 	return send_answer(conn, l->connection, &answer);
@@ -413,7 +467,8 @@ static enum MHD_Result on_request(void *cls, struct MHD_Connection *connection, 
 	if (!conn)
 		return MHD_NO;
 	/* The same without a body, which the library leaves out. */
-	if (strcmp(method, "HEAD") == 0)
+	conn->head = strcmp(method, "HEAD") == 0;
+	if (conn->head)
 		method = "GET";
 	if (!*slot)
 		return begin(conn, &l, method, url, version, slot);
@@ -438,6 +493,7 @@ static void on_completed(void *cls, struct MHD_Connection *connection, void **sl
 		if (in->whole)
 			door->http->answering--;
 		bj_buf_done(&in->body);
+		bj_hold_unref(in->hold);
 		free(in);
 		*slot = NULL;
 	}
@@ -462,6 +518,7 @@ void bj_http_configure(struct bj_http *http, const struct bj_serve_settings *set
 	free(http->api_key);
 	http->api_key = key;
 	http->max_body = settings->max_body;
+	http->service->holds.most = settings->max_body * HELD_BODIES;
 	http->max_connections = settings->max_connections;
 	http->request_timeout_ms = settings->request_timeout_ms;
 	pthread_mutex_unlock(&http->lock);

@@ -384,7 +384,10 @@ static void stop(struct keeper *k)
 		return;
 	k->stopping = true;
 	k->kill_at = bj_clock_now() + (grace_ms + STOP_EXTRA_MS) * 1000000u;
-	bj_notify("STOPPING=1");
+	/* Or the manager might lose its patience before we do. */
+	bj_notify("STOPPING=1\nEXTEND_TIMEOUT_USEC=%" PRIu64, (grace_ms + STOP_EXTRA_MS) * 1000);
+	/* Who came now would wait for an answer that nobody gives. */
+	bj_listen_close(&k->listen);
 	if (bj_channel_send(k->channel, BJ_CHANNEL_STOP, grace_ms, NULL) < 0)
 		k->finished = k->front == 0;
 }

@@ -316,14 +316,21 @@ void bj_listen_forget(struct bj_listen *l)
 {
 	for (size_t i = 0; i < l->n; i++)
 		close(l->sockets[i]);
-	if (l->lock >= 0)
-		close(l->lock);
-	*l = (struct bj_listen){ .lock = -1 };
+	l->n = 0;
+}
+
+void bj_listen_close(struct bj_listen *l)
+{
+	if (l->path[0])
+		unlink(l->path);
+	l->path[0] = '\0';
+	bj_listen_forget(l);
 }
 
 void bj_listen_done(struct bj_listen *l)
 {
-	if (l->path[0])
-		unlink(l->path);
-	bj_listen_forget(l);
+	bj_listen_close(l);
+	if (l->lock >= 0)
+		close(l->lock);
+	l->lock = -1;
 }

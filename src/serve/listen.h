@@ -27,7 +27,10 @@ bool bj_listen_path(const char *set, char path[PATH_MAX]);
  * bj_listen_done(). */
 int bj_listen_open(const struct bj_serve_settings *settings, struct bj_listen *ret,
 		   struct bj_err *err);
-void bj_listen_done(struct bj_listen *listen); /* closes, and removes the path */
+void bj_listen_done(struct bj_listen *listen);
+
+/* Nobody can connect any more, now that the path is gone, and the place is ours still. */
+void bj_listen_close(struct bj_listen *listen);
 
 /* For a child: close without removing anything. */
 void bj_listen_forget(struct bj_listen *listen);

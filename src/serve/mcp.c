@@ -457,6 +457,10 @@ static void handle_post(struct bj_mcp_door *door, const struct bj_request *req,
 		answer_error(answer, error.code == BJ_RPC_INVALID ? 415 : 406, NULL, &error);
 		return;
 	}
+	if (bj_request_is_heavy(req)) {
+		refuse(answer, 400, BJ_RPC_PARSE, "the message holds too many values");
+		return;
+	}
 	message = bj_rpc_parse(req->body, req->body_size, &error);
 	if (!message) {
 		answer_error(answer, 400, NULL, &error);

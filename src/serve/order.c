@@ -139,15 +139,16 @@ static int read_profile(struct reading *r, const char *field, const json_t *v)
 /* A number or a text as the settings take it. */
 static int number_text(const json_t *v, char *text, size_t room)
 {
+	int n = -1;
+
 	if (json_is_integer(v))
-		snprintf(text, room, "%" JSON_INTEGER_FORMAT, json_integer_value(v));
+		n = snprintf(text, room, "%" JSON_INTEGER_FORMAT, json_integer_value(v));
 	else if (json_is_real(v))
-		snprintf(text, room, "%.3f", json_real_value(v));
+		n = snprintf(text, room, "%.3f", json_real_value(v));
 	else if (plain_text(v))
-		snprintf(text, room, "%s", plain_text(v));
-	else
-		return -1;
-	return 0;
+		n = snprintf(text, room, "%s", plain_text(v));
+	/* The beginning of a number is another one. */
+	return n >= 0 && (size_t)n < room ? 0 : -1;
 }
 
 static int read_number(struct reading *r, const char *field, const json_t *v, const char *key,

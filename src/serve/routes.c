@@ -445,10 +445,14 @@ void bj_service_handle(struct bj_service *s, const struct bj_request *req, struc
 		if (!path_fits(ROUTES[i].path, req->path, id))
 			continue;
 		if (strcmp(ROUTES[i].method, req->method) == 0) {
-			if (bj_auth_may(req->caller, ROUTES[i].roles))
-				ROUTES[i].handle(s, req, id, answer);
-			else
+			if (!bj_auth_may(req->caller, ROUTES[i].roles))
 				forbid(ROUTES[i].roles, answer);
+			else if (ROUTES[i].handle != any_mcp && bj_request_is_heavy(req))
+				bj_problem_answer(answer, BJ_PROBLEM_TOO_LARGE,
+						  "the body holds more than %d values",
+						  BJ_BODY_VALUES);
+			else
+				ROUTES[i].handle(s, req, id, answer);
 			if (answer->status == 403)
 				bj_service_note_refusal(s, req->caller, ROUTES[i].method,
 							ROUTES[i].path);

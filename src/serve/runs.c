@@ -147,12 +147,13 @@ void bj_runs_free(struct bj_runs *runs)
 
 /* --- entering and finding --------------------------------------------------------------------- */
 
-/* A run that belljar failed to make does not hold its key: the client may try again. */
+/* A run that belljar failed to make, or whose client did not stay for its end, does not hold its
+ * key: the client may try again. */
 static bool holds_key(struct bj_execution *x)
 {
 	pthread_mutex_lock(&x->lock);
 
-	const bool holds = !x->failed;
+	const bool holds = !x->failed && !x->abandoned;
 
 	pthread_mutex_unlock(&x->lock);
 	return holds;

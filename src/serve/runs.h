@@ -44,6 +44,8 @@ struct bj_execution {
 	struct bj_sse events;
 	struct bj_hangup *hangup; /* NULL once it ended */
 	bool cancelled;           /* somebody asked */
+	bool left;                /* whoever read all of it went away */
+	bool abandoned;           /* it was cancelled because its client went away */
 
 	/* For runs.c alone. */
 	unsigned int refs;
@@ -73,7 +75,8 @@ struct bj_run_init {
 };
 
 /* Enter a new run, state queued. 1 when the same key brought the same request before: then *@ret
- * is that run. -BJ_E_DENIED when the key belongs to another request. The caller unrefs *@ret. */
+ * is that run, unless it came to nothing by our fault or by its client's leaving. -BJ_E_DENIED when
+ * the key belongs to another request. The caller unrefs *@ret. */
 int bj_runs_add(struct bj_runs *runs, const struct bj_run_init *init, struct bj_execution **ret);
 
 /* NULL: unknown, or forgotten. The caller unrefs it. */
@@ -103,6 +106,13 @@ void bj_runs_ended(struct bj_runs *runs, struct bj_execution *x);
 
 /* Ask a run to stop. False: it has ended already. */
 bool bj_execution_cancel(struct bj_execution *x);
+
+/* Whoever was to read every byte of its events goes away: they are held no longer, and the run
+ * stops unless it has ended. */
+void bj_execution_leave(struct bj_execution *x);
+
+/* Whether it was cancelled because its client went away: an answer to nobody. */
+bool bj_execution_is_abandoned(struct bj_execution *x);
 
 /* Wait until it has ended; false when @hangup asks to stop before. */
 bool bj_execution_wait(struct bj_execution *x, struct bj_hangup *hangup);

@@ -76,15 +76,22 @@ static void know_rules(struct bj_service *s, const struct belljar *bj)
 void bj_service_use(struct bj_service *s, struct belljar *bj_take)
 {
 	const struct bj_serve_settings *set = &bj_take->settings->serve;
+	const unsigned int places = bj_take->places ? bj_take->places : set->concurrency;
+	const unsigned int runs = places < set->concurrency ? places : set->concurrency;
 	struct bj_generation *g = calloc(1, sizeof(*g));
 
 	if (!g) {
 		bj_close(bj_take);
 		return;
 	}
-	*g = (struct bj_generation){ .bj = bj_take, .refs = 1 };
+	if (runs < set->concurrency)
+		bj_log(BJ_LOG_WARN,
+		       "there are places for %u runs at once, not for %u: allow more open files "
+		       "(ulimit -n) or user ids (native.uid_count)",
+		       runs, set->concurrency);
+	*g = (struct bj_generation){ .bj = bj_take, .runs = runs, .refs = 1 };
 	bj_runs_configure(s->runs, set->keep, set->keep_time_ms, set->keep_output);
-	bj_turns_resize(s->turns, set->concurrency, set->queue);
+	bj_turns_resize(s->turns, runs, set->queue);
 	bj_mcp_door_configure(s->mcp, &bj_take->settings->mcp, set->listen);
 	s->metrics.engines++;
 	s->metrics.orphans += bj_take->swept;
@@ -221,7 +228,7 @@ void bj_service_gauges(struct bj_service *s, struct bj_gauges *gauges)
 	if (s->current) {
 		const struct bj_settings *set = s->current->bj->settings;
 
-		gauges->max_running = set->serve.concurrency;
+		gauges->max_running = s->current->runs;
 		gauges->max_waiting = set->serve.queue;
 		label_images(set, gauges);
 	}

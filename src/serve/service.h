@@ -4,6 +4,7 @@
 #include "engine/engine.h"
 #include "record/trace.h"
 #include "serve/exchange.h"
+#include "serve/hold.h"
 #include "serve/metrics.h"
 #include "serve/runs.h"
 #include "serve/session.h"
@@ -16,6 +17,7 @@
 /* An engine in use. A reload puts another in its place; the old one ends with its last run. */
 struct bj_generation {
 	struct belljar *bj;
+	unsigned int runs; /* that may be under way at once */
 	unsigned int refs; /* guarded by the service's lock */
 };
 
@@ -27,6 +29,7 @@ struct bj_service {
 	struct bj_runs *runs;
 	struct bj_turns *turns;
 	struct bj_sessions *sessions;
+	struct bj_holds holds;
 	struct bj_metrics metrics;
 	struct bj_mcp_door *mcp;
 	uint64_t started_unix_ms;
@@ -101,11 +104,11 @@ void bj_execute_post(struct bj_service *service, const struct bj_request *reques
 void bj_execute_check(struct bj_service *service, const struct bj_request *request,
 		      struct bj_answer *answer);
 
-/* Answer with the events of @x (taken) from the first one that is kept. An owner reads every
- * byte: the script waits for it, and stops when it goes away. */
 /* The list of runs, live, to whoever asked for it (watch.c). */
 void bj_service_watch(struct bj_service *s, const struct bj_request *req, struct bj_answer *answer);
 
+/* Answer with the events of @x (taken) from the first one that is kept. An owner reads every
+ * byte: the script waits for it, and stops when it goes away. */
 void bj_execute_stream(struct bj_service *service, struct bj_execution *x_take, bool owner,
 		       struct bj_answer *answer);
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs that nobody waits for, their events, their list: RESULT, SX-OUT."""
 import base64
+import json
 import socket
 import threading
 import time
@@ -18,6 +19,25 @@ def test_respond_async(service):
     assert ended["state"] == "finished"
     assert ended["result"]["stdout"] == "hi\n"
     assert ended["result"]["id"] == run
+
+
+@pytest.mark.parametrize("name, other, asked, status", [
+    ("Prefer", "wait=1", "respond-async", 202), ("Accept", "application/json", "text/event-stream", 200)])
+def test_a_header_of_several_lines_is_one_list(service, name, other, asked, status):
+    """RFC 9110: a proxy may write it either way."""
+    body = b'{"script": "echo hi", "language": "bash"}'
+    conn = service.connect()
+    conn.putrequest("POST", "/v1/executions")
+    for value in other, asked:
+        conn.putheader(name, value)
+    conn.putheader("Content-Type", "application/json")
+    conn.putheader("Content-Length", str(len(body)))
+    conn.endheaders(body)
+    answer = conn.getresponse()
+    assert answer.status == status
+    assert answer.headers["Content-Type"] == (asked if status == 200 else "application/json")
+    answer.read()
+    conn.close()
 
 
 def test_events_come_as_they_happen(service):
@@ -191,6 +211,44 @@ def test_idempotency_key_while_it_runs(service):
         thread.join()
     assert len({answer["id"] for answer in answers}) == 1
     assert len({answer["stdout"] for answer in answers}) == 1
+
+
+@pytest.mark.parametrize("accept", ["application/json", "text/event-stream"])
+@pytest.mark.parametrize("when", ["after", "before"])
+def test_who_asks_again_when_a_client_went_away_gets_a_run(serve, accept, when):
+    """A key is for those who heard no answer: what was cancelled because a client left is none, be it that the next one
+    asks after that or waits already."""
+    it = serve().ready()
+    body, key = {"script": "sleep 1; echo done", "language": "bash"}, {"Idempotency-Key": "k"}
+    gone = it.connect()
+    gone.request("POST", "/v1/executions", json.dumps(body), {**key, "Content-Type": "application/json", "Accept": accept})
+    run = None
+    while not run:
+        run = next((r["id"] for r in it.ask("GET", "/v1/executions?state=running").json["executions"]), None)
+    answers = []
+    stays = threading.Thread(target=lambda: answers.append(it.ask("POST", "/v1/executions", body, key)))
+    if when == "before":
+        stays.start()
+        while it.metrics()["belljar_connections"] < 3:  # that one, the one that leaves, ours
+            pass
+    gone.close()
+    assert it.ended(run)["cause"] == "cancelled"
+    if when == "after":
+        stays.start()
+    stays.join()
+    assert answers[0].json["stdout"] == "done\n" and answers[0].json["id"] != run
+    again = it.ask("POST", "/v1/executions", body, key)
+    assert again.body == answers[0].body
+
+
+def test_a_key_holds_what_was_cancelled_on_demand(service):
+    """Whoever ended it meant the run, and its client hears so each time."""
+    body, key = {"script": "sleep 60", "language": "bash"}, {"Idempotency-Key": "k3", "Prefer": "respond-async"}
+    run = service.ask("POST", "/v1/executions", body, key).json["id"]
+    service.wait_state(run, "running")
+    service.ask("DELETE", f"/v1/executions/{run}")
+    again = service.ask("POST", "/v1/executions", body, {"Idempotency-Key": "k3"})
+    assert (again.json["id"], again.json["cause"]) == (run, "cancelled")
 
 
 def test_a_full_queue_is_429(serve):

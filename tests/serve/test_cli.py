@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The command line and a service: the same results, the same statuses: EXIT, RESULT."""
+import concurrent.futures
 import json
 import os
 import signal
@@ -182,6 +183,25 @@ def test_ps_kill_and_top(serve):
         it.start("true")
     firsts = [e["id"][0] for e in json.loads(cli(it, "ps", "--json").stdout)["executions"]]
     assert b"more than one" in cli(it, "kill", max(firsts, key=firsts.count)).stderr
+
+
+def test_what_runs_is_seen_behind_all_that_ended_since(serve):
+    """The list comes in pages; what is under way may be on the last one."""
+    it = serve(config="serve: {keep: 1200}\nrecord: {enabled: false}\n").ready()
+    run = it.start("sleep 300", timeout=300)
+    it.wait_state(run, "running")
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        for _ in pool.map(lambda _: it.run("api_key = 'secret123'"), range(1100)):
+            pass
+    assert [line.split()[0] for line in cli(it, "ps").stdout.decode().splitlines()[1:]] == [run]
+    top = cli(it, "top").stdout.decode().splitlines()
+    assert len(top) == 41 and top[1].split()[0] == run
+    everything = cli(it, "ps", "--all").stdout.decode().splitlines()[1:]
+    ids = [line.split()[0] for line in everything]
+    assert len(ids) == len(set(ids)) == 1101 and ids[-1] == run
+    assert len(json.loads(cli(it, "ps", "--json").stdout)["executions"]) == 1101
+    assert cli(it, "kill", run[:12]).returncode == 0
+    assert it.ended(run)["cause"] == "cancelled"
 
 
 def test_top_shows_what_a_live_run_uses(serve):

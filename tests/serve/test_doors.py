@@ -187,6 +187,40 @@ def test_a_body_that_is_too_large_is_413(serve):
     assert it.run("echo 1", "bash").status == 200
 
 
+def order_of(size):
+    return json.dumps({"script": "cat", "language": "bash", "stdin": "x" * size}).encode()
+
+
+def test_large_requests_share_the_memory(serve):
+    """DS-PAR: sixteen of the largest are held at once, be they on their way or in line. Small ones always fit."""
+    it = serve(config="serve: {max_body: 1MiB, concurrency: 1}\n").ready()
+    large = order_of((1 << 20) - 200)
+    head = b"POST /v1/check HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % len(large)
+    socks = []
+    for _ in range(40):
+        sock = socket.socket(socket.AF_UNIX)
+        sock.connect(it.socket)
+        sock.sendall(head + large[:-1])
+        socks.append(sock)
+    for sock in socks:
+        sock.sendall(large[-1:])
+    statuses = [sock.recv(12) for sock in socks]
+    assert set(statuses) == {b"HTTP/1.1 200", b"HTTP/1.1 503"} and statuses.count(b"HTTP/1.1 200") >= 16
+    for sock in socks:
+        sock.close()
+
+    first = it.start("sleep 60")
+    it.wait_state(first, "running")
+    asked = [it.ask("POST", "/v1/executions", large, {"Prefer": "respond-async"}) for _ in range(20)]
+    taken = [answer.json["id"] for answer in asked if answer.status == 202]
+    assert 16 <= len(taken) < 20 and all(a.headers["Retry-After"] for a in asked if a.status == 503)
+    assert it.run("echo small", headers={"Prefer": "respond-async"}, language="bash").status == 202
+    it.ask("DELETE", f"/v1/executions/{first}")
+    for run in taken:
+        assert it.ended(run)["cause"] == "exited"
+    assert it.ask("POST", "/v1/executions", large).status == 200
+
+
 @pytest.mark.parametrize("data", [
     b"\r\n\r\n", b"\x00" * 9, b"GET\r\n\r\n", b"GET / HTTP/9.9\r\n\r\n",
     b"GET /healthz HTTP/1.1\r\n" + b"A: " + b"b" * 100000 + b"\r\n\r\n",
@@ -306,6 +340,16 @@ def test_head_is_get_without_a_body(service, path):
         conn.close()
     (status, kind, body), head = answers
     assert body and head == (status, kind, b"")
+
+
+def test_nothing_of_a_stream_is_left_behind_its_head(service):
+    """On a connection that goes on, it would be read as the next answer."""
+    run = service.start("echo hi")
+    service.ended(run)
+    for path in f"/v1/executions/{run}/events", "/v1/events":
+        said = raw(service, f"HEAD {path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+        head, _, rest = said.partition(b"\r\n\r\n")
+        assert head.startswith(b"HTTP/1.1 200") and (rest == b"" or b"\r\nConnection: close" in head)
 
 
 def test_head_of_a_stream_ends(service):

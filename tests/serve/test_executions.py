@@ -124,6 +124,8 @@ def test_the_longest_words_that_fit(service, language, script):
     ({"script": "x", "language": "javascript"}, "Invalid script_type: javascript"),
     ({"script": "x", "language": "bash", "timeout": -1}, "limits.timeout"),
     ({"script": "x", "language": "bash", "timeout": 0}, "limits.timeout"),
+    ({"script": "x", "language": "bash", "timeout": "0" * 61 + "5s, or lots"}, "timeout"),
+    ({"script": "x", "language": "bash", "timeout": 1e200}, "timeout"),
     ({"script": "x", "language": "bash", "memory": "lots"}, "limits.memory"),
     ({"script": "x", "language": "bash", "memory": 1}, "limits.memory"),
     ({"script": "x", "language": "bash", "pids": True}, "pids"),

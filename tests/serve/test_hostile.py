@@ -21,6 +21,7 @@ BODIES = {
     "huge number": b'{"script":1' + b"0" * 10000 + b"}", "latin-1": '{"script":"ä","language":"bash"}'.encode("latin-1"),
     "utf-16": '{"script":"1","language":"bash"}'.encode("utf-16"), "surrogate": b'{"script":"\\ud800","language":"bash"}',
     "overlong": b'{"script":"\xc0\xaf","language":"bash"}', "NUL": b'{"script":"a\x00b"}', "bom": b"\xef\xbb\xbf{}",
+    "many arrays": b"[" + b"[]," * 30000 + b"[]]", "many objects": b'{"script":"1","env":{' + b'"a":{},' * 30000 + b'"b":{}}}',
     "huge key": b'{"' + b"k" * 500000 + b'":1}', "not an object": b"3", "nothing": b"", "NaN": b'{"script":NaN}'}
 POSTS = ["/v1/executions", "/v1/check", "/v1/tools/run_python_code", "/v1/tools/read_artifact", "/mcp", "/v1/keys",
          "/v1/executions/x/approve", "/v1/executions/x/deny"]
@@ -116,6 +117,20 @@ def test_requests_that_break_off(service, cut):
                     conn.sendall(whole[:cut])
     assert service.processes() == before
     assert service.run("echo 2", "bash").json["stdout"] == "2\n"
+
+
+@pytest.mark.parametrize("value", [b"[]", b"{}", b'""', b"1"])
+def test_what_is_small_to_send_is_small_to_read(service, value):
+    """Each value of a body would take up to eighty times its bytes: thirty MiB of them are refused unread."""
+    pid = front(service)
+    body = b'{"script":"x","language":"bash","args":[' + (value + b",") * ((30 << 20) // (len(value) + 1)) + value + b"]}"
+    pathlib.Path(f"/proc/{pid}/clear_refs").write_text("5")  # the peak begins anew
+    before = rss_kib(pid)
+    answer = service.ask("POST", "/v1/executions", body)
+    assert answer.status == 413 and "values" in answer.json["detail"]
+    status = pathlib.Path(f"/proc/{pid}/status").read_text()
+    peak = int(status.split("VmHWM:")[1].split()[0])
+    assert peak < before + 4 * len(body) // 1024
 
 
 def test_memory_stays_flat(service):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Start, reload, stop and sudden death of the service: DS-CLEAN, SCRP-06."""
+import errno
 import http.client
 import json
 import os
@@ -16,6 +17,7 @@ import types
 
 import pytest
 
+from harness.ports import free_port
 from serving import BELLJAR, ENV, TOP, Service, wait_until
 
 
@@ -137,6 +139,32 @@ def test_stop_lets_runs_finish(serve):
     assert answers[0].json["stdout"] == "end\n"
     assert it.process.wait(20) == 0
     assert not os.path.exists(it.socket)
+
+
+def test_nobody_waits_for_a_service_that_stops(serve, tmp_path):
+    """Whoever comes when it takes no more is turned away at once, over TCP too, and the manager knows how long it may take."""
+    port = free_port()
+    it = serve("--listen", f"127.0.0.1:{port}", env={"BELLJAR_SERVE_API_KEY": "x" * 20},
+               config="serve: {grace: 60s}\n").ready()
+    answers = []
+    thread = threading.Thread(target=lambda: answers.append(it.run("sleep 3; echo end", "bash")))
+    thread.start()
+    wait_until(lambda: it.metrics()["belljar_runs_in_flight"] == 1)
+    it.process.terminate()
+    assert "EXTEND_TIMEOUT_USEC=68000000" in it.wait_note("STOPPING=1").split("\n")
+    wait_until(lambda: not os.path.exists(it.socket))
+    with pytest.raises(FileNotFoundError):
+        it.ask("GET", "/healthz")
+
+    def refused():
+        with socket.socket() as sock:
+            return sock.connect_ex(("127.0.0.1", port)) == errno.ECONNREFUSED
+
+    wait_until(refused)
+    assert thread.is_alive() and it.process.poll() is None  # all that was in its time
+    thread.join(20)
+    assert answers[0].json["stdout"] == "end\n"
+    assert it.process.wait(20) == 0
 
 
 def test_stop_cancels_what_takes_too_long(serve):

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """The document at /openapi.json: sound in itself, and true: RESULT, DOCS."""
+import http.client
 import json
 import re
+import socket
 
 import pytest
 from jsonschema import Draft202012Validator
 
-from contract import DOCUMENT, RESOLVER, find_path
+from contract import DOCUMENT, RESOLVER, check_answer, find_path
 
 METHODS = ("get", "post", "delete", "put", "patch", "head", "options")
 OPERATIONS = [(path, method) for path, item in DOCUMENT["paths"].items()
@@ -71,6 +73,20 @@ def test_every_operation_is_there(service, path, method):
                          {} if method == "post" else None)
     assert answer.status != 405
     assert answer.status != 404 or "{id}" in path
+
+
+@pytest.mark.parametrize("path, method", OPERATIONS)
+def test_what_is_answered_at_the_door_is_described(service, path, method):
+    """A request that can be read in two ways, and one that is too large, whatever they ask for."""
+    for head, status in (b"Host: y\r\n", 400), (b"Content-Length: 99999999\r\n", 413):
+        with socket.socket(socket.AF_UNIX) as conn:
+            conn.connect(service.socket)
+            conn.sendall(f"{method.upper()} {path.replace('{id}', '0' * 32).replace('{name}', 'x')} HTTP/1.1\r\n".encode() +
+                         b"Host: x\r\n" + head + b"\r\n")
+            answer = http.client.HTTPResponse(conn, method=method.upper())
+            answer.begin()
+            assert answer.status == status
+            check_answer(method, path.replace("{id}", "0" * 32), status, answer.headers["Content-Type"], answer.read())
 
 
 def test_every_route_is_described(service):

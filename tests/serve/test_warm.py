@@ -305,6 +305,10 @@ def test_a_dead_zygote_is_replaced(serve):
     assert second and second != first
 
 
+# Uids of its own for eight jars, and for no more.
+FEW = f"native: {{uid_base: {1950000000 + 4096 * random.randrange(4096)}, uid_count: 17}}\n"
+
+
 def find_nursery(pid):
     """Inits that it bore have another name as soon as they have built their jar, and are sealed off before."""
     for child in below(pid):
@@ -336,6 +340,36 @@ def test_a_nursery_that_dies_or_hangs_is_replaced(serve, how):
     wait_until(lambda: find_nursery(service.process.pid) not in (None, first))
     run_warm(service, "print(3)")
     wait_until(lambda: not pathlib.Path(f"/proc/{first}").exists())
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="sees the namespaces of others")
+def test_a_run_is_rescued_where_every_place_is_taken(serve):
+    """The place of the jar that failed is the run's own: nobody is refused for what died under him."""
+    service = serve(config="warm: {slots: 0, heavy_slots: 0, bash_slots: 0, jars: 0}\n" + FEW).ready()
+    places = int(service.metrics()["belljar_jars_limit"])
+    assert places == 8
+    nursery = find_nursery(service.process.pid)
+    os.kill(nursery, signal.SIGSTOP)
+    with concurrent.futures.ThreadPoolExecutor(places) as pool:
+        runs = [pool.submit(service.run, f"echo {i}", "bash") for i in range(places)]
+        wait_until(lambda: service.metrics()["belljar_jars"] == places)
+        os.kill(nursery, signal.SIGKILL)
+        for i, run in enumerate(runs):
+            assert run.result().status == 200 and run.result().json["stdout"] == f"{i}\n", run.result().body
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="an ordinary user has no range of uids")
+@pytest.mark.parametrize("inputs", [[], [{"name": "a", "text": "x"}]], ids=["plain", "with files"])
+def test_more_runs_than_places_wait_for_one(serve, inputs):
+    """DS-PAR: what is kept ready makes room, and what cannot run yet is in line: nobody is refused for want of a jar."""
+    service = serve(config="serve: {concurrency: 64}\nwarm: {slots: 8, max: 64}\n" + FEW).ready()
+    assert "places for 8 runs at once, not for 64" in service.said()
+    assert service.metrics()["belljar_runs_in_flight_limit"] == service.metrics()["belljar_jars_limit"] == 8
+    with concurrent.futures.ThreadPoolExecutor(40) as pool:
+        runs = [pool.submit(service.run, f"sleep 0.2; echo {i}", "bash", files=inputs) for i in range(40)]
+        for i, run in enumerate(runs):
+            assert run.result().status == 200 and run.result().json["stdout"] == f"{i}\n", run.result().body
+    assert service.metrics()['belljar_restarts_total{part="launcher"}'] == 0
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="sees the namespaces of others")

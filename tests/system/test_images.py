@@ -172,10 +172,36 @@ def test_names(store, shell):
     assert [i["name"] for i in store.list()] == ["other:latest"]
     store.image("rm", digest[7:20])
     assert store.list() == []
-    for bad in "host", "../x", "UP", "a b", ":1", "a:":
+    for bad in "host", "../x", "UP", "a b", ":1", "a:", "re g:5000/x", "reg:50x/x", "reg:/x", "a/reg:5000/x":
         assert b"cannot be called" in store.load(saved, "--name", bad, check=False).stderr
+    assert b"reg.example:5000/team/data:1 is ready" in store.load(saved, "--name", "reg.example:5000/team/data:1").stdout
     anonymous = docker_save([shell], tag="")
     assert b"add --name" in store.load(anonymous, check=False).stderr
+
+
+ESCAPE = "\x1b]0;owned\x07"
+
+
+@pytest.mark.parametrize("tag", [f"{ESCAPE}:5000/data:1", f"{ESCAPE}:1", f"a:{ESCAPE}/b:1", "a b:5/c:1"])
+def test_a_name_that_is_none_is_not_taken_from_the_archive(store, shell, tag):
+    done = store.load(docker_save([shell], tag=tag), check=False)
+    assert done.returncode == 125 and b"add --name" in done.stderr
+    assert b"\x1b" not in done.stdout + done.stderr
+    assert store.list() == []
+
+
+def test_no_terminal_is_told_what_to_do_by_an_archive(store):
+    """Names of files are the archive's own words."""
+    place = f"{ESCAPE}/bin"
+    layer = Layer().add(f"{place}/bash", data=b"#!", mode=0o755)
+    config = config_of([data := layer.bytes()], env=[f"PATH=/{place}"])
+    store.load(docker_save([data], config=config))
+    assert [i["bash"] for i in store.list()] == [f"/{place}/bash"]
+    table = store.image("ls").stdout
+    assert b"]0;owned" in table and b"\x1b" not in table and b"\x07" not in table
+    bad = Layer().add(f"a/../{ESCAPE}").bytes()
+    said = store.load(docker_save([bad]), "--name", "bad", check=False).stderr
+    assert b"leads out" in said and b"\x1b" not in said
 
 
 def test_table(store, shell):

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/* The memory that the bodies of all requests take together: counted from their bytes' arrival until
+ * nobody needs them any more, which for a run in line is long after its request was answered.
+ * Thread-safe. */
+struct bj_holds {
+	atomic_size_t bytes;
+	atomic_size_t most;
+};
+
+/* So much of each request is not counted: small ones are never refused for the sake of large ones.
+ */
+enum { BJ_HOLD_FREE = 64 << 10 };
+
+/* What one request holds. Counted. */
+struct bj_hold;
+
+/* NULL: no memory. */
+struct bj_hold *bj_hold_new(struct bj_holds *holds);
+struct bj_hold *bj_hold_ref(struct bj_hold *hold); /* NULL is fine */
+void bj_hold_unref(struct bj_hold *hold);          /* the same */
+
+/* It holds @size bytes more. False: it does not, since all would hold too much together. */
+bool bj_hold_more(struct bj_hold *hold, size_t size);

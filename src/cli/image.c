@@ -4,9 +4,9 @@
 
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "base/visible.h"
 #include "cli/image_build.h"
 #include "cli/load.h"
-#include "cli/visible.h"
 #include "image/store.h"
 
 #include <errno.h>

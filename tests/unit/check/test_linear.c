@@ -65,6 +65,8 @@ static const struct {
 	{ BJ_LANG_PYTHON, "if password == 'abcd': pass\n" },
 	{ BJ_LANG_PYTHON, "def f(): assert x.is_admin\n" },
 	{ BJ_LANG_PYTHON, "return a\n" },
+	{ BJ_LANG_PYTHON, "from os import system as s" },
+	{ BJ_LANG_PYTHON, "'%s'%except:'''a,b=import os\n" },
 	{ BJ_LANG_PYTHON, "f(a)return a-\n" },
 	{ BJ_LANG_BASH, "(" },
 	{ BJ_LANG_BASH, "((" },

@@ -221,8 +221,9 @@ static void give_net(int sync)
 {
 	struct bj_err unused;
 	AUTO_FD int own = open_own_net();
+	AUTO_FD int proc = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	const bool made = own >= 0 && unshare(CLONE_NEWNET) == 0;
-	AUTO_FD int net = made && bj_net_loopback_up(&unused) == 0 ? open_own_net() : -1;
+	AUTO_FD int net = made && bj_net_furnish(proc, &unused) == 0 ? open_own_net() : -1;
 
 	bj_fd_send(sync, "n", 1, &net, net >= 0);
 	/* Whoever stays would be where a script is. */

@@ -205,18 +205,18 @@ static const struct call NEVER[] = {
 	{ "madvise pageout", SYS_madvise, EINVAL, { 0, 0, 21 } },
 	{ "fsync", SYS_fsync, 0, { 999 } },
 	{ "fdatasync", SYS_fdatasync, 0, { 999 } },
+	{ "syncfs", SYS_syncfs, 0, { 999 } },
+	{ "cachestat", 451, ENOSYS, { 999 } },
+	{ "io_setup", SYS_io_setup, ENOSYS, { 1, 0 } },
 };
 
 /* Not in our allow-list, though a custom profile may give them back. */
 static const struct call NOT_BY_DEFAULT[] = {
-	DENY(sync),
-	DENY(syncfs),
-	DENY(io_setup),
+	DENY(io_submit),
 	DENY(mbind),
 	DENY(set_mempolicy),
 	DENY(move_pages),
 	DENY(migrate_pages),
-	NEW(cachestat, 451, EPERM),
 	NEW(number 470, 470, ENOSYS),
 	NEW(number 512, 512, ENOSYS),
 	NEW(number 600, 600, ENOSYS),

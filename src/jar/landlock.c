@@ -9,7 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* The kernel interface up to ABI 6. Debian's headers stop at ABI 2, so it is spelled out here. */
+/* The kernel interface up to ABI 7. Debian's headers stop at ABI 2, so it is spelled out here. */
 struct ruleset_attr {
 	uint64_t handled_access_fs;
 	uint64_t handled_access_net;
@@ -41,6 +41,10 @@ static const uint64_t RIGHTS[] = {
 
 #define SCOPE_ABSTRACT_SOCKET (UINT64_C(1) << 0)
 #define SCOPE_SIGNAL          (UINT64_C(1) << 1)
+
+/* What a script is refused is no news, and it could fill the log of the machine with it: by itself,
+ * or in a domain of its own. */
+enum { LOG_SAME_EXEC_OFF = 1 << 0, LOG_SUBDOMAINS_OFF = 1 << 2, LOG_ABI = 7 };
 
 uint32_t bj_landlock_abi(void)
 {
@@ -96,7 +100,8 @@ int bj_landlock_seal(const struct bj_landlock_rule *rules, size_t n, uint32_t *r
 		if (add_rule(ruleset, &rules[i], handled_fs(abi)) < 0)
 			return bj_err_set(err, BJ_E_SYSTEM, errno, "Landlock refuses %s",
 					  rules[i].path);
-	if (syscall(SYS_landlock_restrict_self, ruleset, 0) < 0)
+	if (syscall(SYS_landlock_restrict_self, ruleset,
+		    abi >= LOG_ABI ? LOG_SAME_EXEC_OFF | LOG_SUBDOMAINS_OFF : 0) < 0)
 		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot enter Landlock");
 	*ret_abi = abi;
 	return 0;

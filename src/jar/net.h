@@ -3,5 +3,7 @@
 
 #include "belljar.h"
 
-/* Bring the loopback of the calling process's network namespace up: the only network a jar has. */
-int bj_net_loopback_up(struct bj_err *err);
+/* Make the calling process's network namespace what a jar's is: a loopback that is up and nothing
+ * else, which keeps no copies of what is sent: no limit counts these. @proc_fd is a /proc of the
+ * machine or the launcher. */
+int bj_net_furnish(int proc_fd, struct bj_err *err);

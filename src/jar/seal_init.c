@@ -39,7 +39,7 @@ static int build_jar(const struct bj_seal_build *plan, struct bj_seal_report *re
 	if (r == 0 && !bj_layer_faulty(BJ_LAYER_USER_NS))
 		r = bj_userns_limit_jar(plan->proc_fd, err);
 	if (r == 0 && !plan->has_net && !bj_layer_faulty(BJ_LAYER_NET_NS))
-		r = bj_net_loopback_up(err);
+		r = bj_net_furnish(plan->proc_fd, err);
 	if (r == 0 && !bj_layer_faulty(BJ_LAYER_UTS_NS) && sethostname("belljar", 7) < 0)
 		r = bj_err_set(err, BJ_E_SYSTEM, errno, "cannot set the host name");
 	if (r == 0 && plan->spec_fd >= 0)

@@ -78,10 +78,12 @@ static int ask_means(struct launcher *l, struct bj_err *err)
 	int fds[BJ_HIER_COUNT], rooms[BJ_HIER_COUNT];
 	size_t n = 0, next = 0;
 
-	if (write(l->starter, "m", 1) != 1 ||
-	    bj_fd_recv(l->starter, &means, sizeof(means), fds, BJ_HIER_COUNT, &n, 0) !=
-		    sizeof(means) ||
-	    !means.mapped)
+	if (write(l->starter, "m", 1) != 1 || bj_fd_recv(l->starter, &means, sizeof(means), fds,
+							 BJ_HIER_COUNT, &n, 0) != sizeof(means))
+		return bj_err_set(err, BJ_E_SYSTEM, 0,
+				  "the starter could not hand over the cgroups; too many "
+				  "descriptors of this user may be on their way");
+	if (!means.mapped)
 		return bj_err_set(err, BJ_E_UNSUPPORTED, 0,
 				  "cannot map users into a user namespace; run `belljar doctor`");
 	for (int h = 0; h < BJ_HIER_COUNT; h++)
@@ -101,7 +103,7 @@ static int enter_net(struct launcher *l, struct bj_err *err)
 	char word;
 
 	if (bj_fd_recv(l->starter, &word, 1, &net, 1, &n, 0) != 1)
-		return bj_err_set(err, BJ_E_SYSTEM, 0, "the starter died");
+		return bj_err_set(err, BJ_E_SYSTEM, 0, "the starter gave no network");
 	l->ground.has_net = n == 1 && setns(net, CLONE_NEWNET) == 0;
 	return 0;
 }

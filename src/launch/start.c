@@ -211,6 +211,14 @@ static void complete_cgroups(const struct bj_launch_settings *settings, struct b
 		bj_cgroups_sweep(*groups);
 }
 
+/* Send the launcher what it waits for. The kernel refuses to when too many descriptors of this user
+ * are on their way, which is up to others of the same uid: then it must not wait for ever. */
+static void hand_over(int sync, const void *msg, size_t size, const int *fds, size_t n)
+{
+	if (bj_fd_send(sync, msg, size, fds, n) < 0)
+		shutdown(sync, SHUT_WR);
+}
+
 static int open_own_net(void)
 {
 	return open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
@@ -221,10 +229,11 @@ static void give_net(int sync)
 {
 	struct bj_err unused;
 	AUTO_FD int own = open_own_net();
+	AUTO_FD int proc = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	const bool made = own >= 0 && unshare(CLONE_NEWNET) == 0;
-	AUTO_FD int net = made && bj_net_loopback_up(&unused) == 0 ? open_own_net() : -1;
+	AUTO_FD int net = made && bj_net_furnish(proc, &unused) == 0 ? open_own_net() : -1;
 
-	bj_fd_send(sync, "n", 1, &net, net >= 0);
+	hand_over(sync, "n", 1, &net, net >= 0);
 	/* Whoever stays would be where a script is. */
 	if (made && setns(own, CLONE_NEWNET) < 0)
 		_exit(1);
@@ -252,7 +261,7 @@ static void serve_means(int sync, const struct bj_subids *ids, pid_t launcher,
 	if (read(sync, &ask, 1) != 1)
 		return; /* the launcher is gone; waiting for it shows that */
 	means.mapped = bj_subids_map(ids, launcher);
-	bj_fd_send(sync, &means, sizeof(means), rooms, n);
+	hand_over(sync, &means, sizeof(means), rooms, n);
 }
 
 /* A launcher ends when those who use it do. One that hangs does not outlive @parent by long: its

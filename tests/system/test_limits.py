@@ -1,6 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every limit has a cause of its own, and a run under the limit is not disturbed. SCRP-04."""
+import errno
+import resource
+
 import pytest
+
+from harness import run
 
 pytestmark = pytest.mark.usefixtures("clean")
 
@@ -207,3 +212,43 @@ def test_without_cgroups_each_process_has_its_cpu_time(mode_of, place):
     flags = ("--timeout", "7", "--cpus", "2", "--policy", "off")
     assert mode_of("basic").run(*flags, script).out == b"(15, 15)\n"
     assert mode_of("root").run(*flags, script).out == b"(-1, -1)\n"
+
+
+# Descriptors that are sent and not received: more than a process with that limit may leave on the way.
+ON_THEIR_WAY = """
+import array, socket, time
+pairs = []
+try:
+    while True:
+        pairs.append(socket.socketpair())
+        near, far = pairs[-1]
+        for _ in range(4):
+            near.sendmsg([b"x"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [far.fileno()] * 250))])
+except OSError as error:
+    print(error.errno, flush=True)
+time.sleep(30)
+"""
+
+
+def test_descriptors_on_their_way_keep_nobody_waiting(mode_of, place):
+    """What the kernel counts by uid is shared where jars share one: another run fails then, and says why. It hung."""
+    mode = mode_of("one-uid")
+    become = mode.user.become(mode.delegated)
+
+    def enter():
+        become()
+        resource.setrlimit(resource.RLIMIT_NOFILE, (1024, 1024))
+
+    holds, hello = place / "holds.py", place / "hello.py"
+    holds.write_text(ON_THEIR_WAY)
+    hello.write_text("print('hello')\n")
+    beside = mode.start("--policy", "off", holds)
+    try:
+        assert beside.read_line() == f"{errno.ETOOMANYREFS}\n".encode()
+        done = run.Started([mode.binary, "run", "--json", hello], mode.env(), enter=enter, cwd="/").finish(20)
+        assert (done.status, done.record["cause"]) == (125, "infrastructure"), done
+        assert "descriptors of this user" in done.record["error"], done
+        # Who may have more is not in the way of it.
+        assert mode.json(hello).record["stdout"] == "hello\n"
+    finally:
+        beside.kill()

@@ -10,9 +10,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 static char top[] = "/tmp/bj-landlock-XXXXXX";
@@ -101,6 +106,29 @@ static int without_no_new_privs(void)
 	return bj_landlock_seal(rules, 1, &abi, &err) != -BJ_E_SYSTEM || err.errnum != EPERM;
 }
 
+/* Under a filter that refuses to enter unless all refusals stay out of the log of the machine:
+ * those of the process as it is, and those of domains inside this one. */
+static int quiet(void)
+{
+	static const struct bj_landlock_rule rules[] = { { "/", BJ_LANDLOCK_READ } };
+	const uint32_t wanted = bj_landlock_abi() >= 7 ? 1 | 4 : 0;
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_landlock_restrict_self, 0, 2),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[1])),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, wanted, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EXDEV),
+	};
+	const struct sock_fprog program = { .len = BJ_ARRAY_SIZE(code), .filter = code };
+	uint32_t abi = 0;
+
+	if (bj_creds_no_new_privs(NULL) < 0 ||
+	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) < 0)
+		return 1;
+	return bj_landlock_seal(rules, 1, &abi, NULL) < 0 ? 2 : 0;
+}
+
 static void in_a_child(int (*what)(void))
 {
 	int status = -1;
@@ -134,6 +162,12 @@ static void it_needs_no_new_privs(void **state)
 {
 	(void)state;
 	in_a_child(without_no_new_privs);
+}
+
+static void what_is_refused_is_not_logged(void **state)
+{
+	(void)state;
+	in_a_child(quiet);
 }
 
 static void path_of(char *path, const char *name)
@@ -175,6 +209,7 @@ int main(void)
 		cmocka_unit_test(what_is_there_may_be_used),
 		cmocka_unit_test(a_rule_for_nothing_is_an_error),
 		cmocka_unit_test(it_needs_no_new_privs),
+		cmocka_unit_test(what_is_refused_is_not_logged),
 	};
 
 	/* A kernel without Landlock, or a user who cannot drop what the last case drops. */

@@ -232,6 +232,30 @@ def a_crash_starts_no_program_of_the_machine():
 
 
 @case
+def a_question_to_a_socket_starts_no_program_of_the_machine():
+    """Whoever asks for a bridge or a VLAN has a module loaded, by a program that runs as root outside every limit."""
+    knob = pathlib.Path("/proc/sys/kernel/modprobe")
+    old, told = knob.read_text(), pathlib.Path("/tmp/modules")
+    loader = pathlib.Path("/tmp/loader")
+    loader.write_text("#!/bin/sh\necho $* >>/tmp/modules\n")
+    loader.chmod(0o755)
+    ask = ("import fcntl, socket\ns = socket.socket(socket.AF_UNIX)\n"
+           "for request in (0x8940, 0x8941, 0x8982, 0x8983, 0x89A0, 0x89A1):\n"
+           "    try:\n        fcntl.ioctl(s, request, bytes(64))\n    except OSError:\n        pass\n")
+    knob.write_text(str(loader))
+    try:
+        for caller in (Root(), User()):
+            result = caller.run(".py", ask)
+            assert result["success"], result
+        assert not told.exists(), f"started for {told.read_text().split()}"
+        subprocess.run(["python3", "-c", ask], check=True)
+        assert told.exists(), "this kernel has all modules"
+    finally:
+        knob.write_text(old)
+        told.unlink(missing_ok=True)
+
+
+@case
 def doctor_names_the_fix_without_user_namespaces():
     knob = pathlib.Path("/proc/sys/user/max_user_namespaces")
     old = knob.read_text()

@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "check/decode.h"
+#include "check/joined.h"
 #include "check/length.h"
 #include "check/report.h"
 #include "check/risk.h"
@@ -185,6 +186,64 @@ static int plain_lines(const struct bj_check_request *request, struct work *work
 	return 0;
 }
 
+/* Whether a secret was found already where @node is. */
+static bool is_known(const struct bj_spans *spans, size_t n, size_t start, size_t end)
+{
+	size_t lo = 0, hi = n;
+
+	while (lo < hi) {
+		const size_t mid = lo + (hi - lo) / 2;
+
+		if (spans->items[mid].end <= start)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < n && spans->items[lo].start < end;
+}
+
+#define PIECED 16 /* secrets whose pieces are masked wherever they stand */
+
+/* Secrets that the script puts together. What follows a telling name is not judged here: the name
+ * of a variable is no part of these texts. */
+static int find_joined(const struct bj_checker *checker, const struct bj_tree *tree,
+		       struct work *work, struct bj_err *err)
+{
+	struct bj_joined joined;
+	struct bj_spans spans = { 0 };
+	const size_t known = work->secrets.n;
+	size_t pieced = 0, behind = 0; /* @behind: the end of the last one */
+	int r = bj_joined_find(tree, &joined, err);
+
+	if (r < 0)
+		return r;
+	if (joined.n)
+		r = bj_secrets_find(checker->secrets, BJ_RULE_ANY, joined.text.data,
+				    joined.text.size, &spans, err);
+	for (size_t i = 0; r == 0 && i < spans.n; i++) {
+		const struct bj_span *span = &spans.items[i];
+		const size_t at = bj_joined_at(&joined, span->start)->node;
+		const struct bj_node *node = &tree->nodes[at];
+		const char *s = joined.text.data + span->start; /* up to its line end */
+
+		if (span->rank >> 16 == BJ_SECRET_ASSIGN || node->start < behind ||
+		    is_known(&work->secrets, known, node->start, node->end))
+			continue;
+		behind = node->end;
+		bj_findings_add(&work->findings, span->rule, node->start, node->end, NULL);
+		bj_spans_add(&work->secrets,
+			     &(struct bj_span){ span->rule, node->start, node->end, span->rank });
+		if (pieced++ < PIECED)
+			bj_joined_pieces(tree, s, strcspn(s, "\n"), span->rule, &work->secrets);
+	}
+	bj_spans_merge(&work->secrets);
+	bj_spans_done(&spans);
+	bj_joined_done(&joined);
+	return r < 0 || !work->secrets.failed
+		       ? r
+		       : bj_err_set(err, BJ_E_SYSTEM, ENOMEM, "cannot look for secrets");
+}
+
 static int run_tree_layers(const struct bj_checker *checker, const struct bj_check_request *request,
 			   struct work *work, struct bj_err *err)
 {
@@ -198,9 +257,11 @@ static int run_tree_layers(const struct bj_checker *checker, const struct bj_che
 	if (r == 0)
 		r = bj_tree_new(&plain, &tree, err);
 	if (r == 0)
+		r = find_joined(checker, tree, work, err);
+	if (r == 0 && !request->trust)
 		r = bj_layer_dangers(&plain, tree, user ? user->calls : NULL,
 				     user ? user->n_calls : 0, &work->findings, err);
-	if (r == 0 && imports)
+	if (r == 0 && imports && !request->trust)
 		r = bj_layer_imports(&plain, tree, &work->findings, &work->modules, err);
 	bj_tree_free(tree);
 	return r;
@@ -213,7 +274,7 @@ static int run_layers(const struct bj_checker *checker, const struct bj_check_re
 	/* Secrets are looked for even in a text that is refused: its lines are shown. */
 	int r = text == BJ_TEXT_TOO_LARGE ? 0 : find_secrets(checker, request, work, err);
 
-	if (r == 0 && text == BJ_TEXT_FINE && !request->trust)
+	if (r == 0 && text == BJ_TEXT_FINE)
 		r = run_tree_layers(checker, request, work, err);
 	if (r < 0)
 		return r;

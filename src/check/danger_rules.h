@@ -56,6 +56,8 @@ enum bj_danger_term {
 	BJ_TERM_INPUT,
 	BJ_TERM_NOT_FOR,
 	BJ_TERM_OTHER_THAN,
+	BJ_TERM_PROBE,
+	BJ_TERM_NO_PROBE,
 	BJ_TERMS,
 };
 

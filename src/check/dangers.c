@@ -254,8 +254,8 @@ int bj_danger_nested(const struct bj_danger_pass *outer, const struct bj_tree *t
 
 	int r = bj_tree_init(&inner, language, text, size, err);
 
-	if (r >= 0 && language == BJ_LANG_PYTHON)
-		r = bj_py_new(&inner, &inner.py, err);
+	if (r >= 0)
+		r = bj_tree_understand(&inner, err);
 	if (r >= 0)
 		r = language == BJ_LANG_PYTHON ? bj_dangers_python(&pass, &inner, err)
 					       : bj_dangers_bash(&pass, &inner, err);

@@ -299,20 +299,15 @@ static void match_nodes(const struct bj_sh_pass *p)
 int bj_dangers_bash(const struct bj_danger_pass *pass, const struct bj_tree *tree,
 		    struct bj_err *err)
 {
-	struct bj_sh sh;
-	struct bj_sh_pass p = { .pass = pass, .sh = &sh, .tree = tree };
-	int r = bj_sh_init(&sh, tree, err);
+	struct bj_sh *sh = tree->sh;
+	const struct bj_sh_pass p = { .pass = pass, .sh = sh, .tree = tree };
 
-	if (r < 0)
-		return r;
-	for (uint32_t i = 0; i < sh.n_commands; i++)
-		match_command(&p, &sh.commands[i]);
+	for (uint32_t i = 0; i < sh->n_commands; i++)
+		match_command(&p, &sh->commands[i]);
 	match_nodes(&p);
 	match_self(&p);
 	bj_sh_flows(&p);
-	if (sh.gave_up)
+	if (sh->gave_up)
 		bj_danger_special(pass, BJ_LANG_BASH, "gave-up", 0, tree->size);
-	r = bj_sh_nested(&p, err);
-	bj_sh_done(&sh);
-	return r;
+	return bj_sh_nested(&p, err);
 }

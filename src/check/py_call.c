@@ -225,6 +225,10 @@ static void call_dict(struct bj_py *py, uint32_t call, struct bj_py_set *set)
 	for (; c; c = py->tree->nodes[c].next)
 		bj_py_set_union(&all, bj_py_set(py, c));
 	*set = bj_py_box(&all);
+	/* dict(vars(os)) is a copy of os.__dict__. */
+	c = bj_py_argument(py, call, 0, NULL);
+	if (c)
+		bj_py_set_union(set, bj_py_set(py, c));
 }
 
 /* Calls that give a path: what it is as text, when that is known, besides what it is called. */

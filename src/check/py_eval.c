@@ -421,8 +421,8 @@ static bool bind_pairs(struct bj_py *py, uint32_t left, uint32_t right)
 /* What a rule may ask of a variable: how its value is written. */
 static bool is_written(uint16_t kind)
 {
-	return kind == PY_DICTIONARY || kind == PY_CALL || kind == PY_BINARY_OPERATOR ||
-	       kind == PY_STRING || kind == PY_CONCATENATED_STRING || kind == PY_SUBSCRIPT;
+	return kind == PY_DICTIONARY || kind == PY_LIST || kind == PY_CALL || kind == PY_STRING ||
+	       kind == PY_BINARY_OPERATOR || kind == PY_CONCATENATED_STRING || kind == PY_SUBSCRIPT;
 }
 
 static void eval_assignment(struct bj_py *py, uint32_t node, struct bj_py_set *set)

@@ -376,12 +376,14 @@ static void join(struct bj_py *py, const struct bj_py_text *glue, uint32_t list,
 {
 	struct text t;
 	uint32_t c = bj_node_child(py->tree, list), value;
-	bool first = true;
+	uint32_t n = 0;
 
+	/* A list may be joined again and again. */
 	text_begin(&t);
-	for (; c && !t.failed; c = py->tree->nodes[c].next, first = false) {
-		if (!first && glue)
+	for (; c && !t.failed; c = py->tree->nodes[c].next, n++) {
+		if (n && glue)
 			text_add(&t, glue->s, glue->len);
+		t.failed |= n > BJ_PY_TEXT_MAX;
 		if (chars && integer(py, c, &value))
 			text_char(&t, value);
 		else if (!constant(py, c, &t))
@@ -402,6 +404,16 @@ static bool is_display(const struct bj_py *py, uint32_t node)
 	return kind == PY_LIST || kind == PY_TUPLE || kind == PY_SET;
 }
 
+/* The display that @node is or, as a name, was bound to last; 0: none. */
+static uint32_t display_of(struct bj_py *py, uint32_t node)
+{
+	const struct bj_py_symbol *s =
+		py->tree->nodes[node].kind == PY_IDENTIFIER ? bj_py_lookup(py, node) : NULL;
+	const uint32_t display = s ? s->value : node;
+
+	return display && is_display(py, display) ? display : 0;
+}
+
 /* What stands for the sequence of a join: the display itself, the one in map(chr, [...]), in
  * reversed("...") or in (chr(c) for c in [...]). */
 static void join_any(struct bj_py *py, const struct bj_py_text *glue, uint32_t arg,
@@ -410,22 +422,24 @@ static void join_any(struct bj_py *py, const struct bj_py_text *glue, uint32_t a
 	const uint16_t kind = py->tree->nodes[arg].kind;
 	const struct bj_py_text *s = bj_py_const(py, arg);
 
-	if (is_display(py, arg)) {
-		join(py, glue, arg, false, set);
+	const uint32_t display = display_of(py, arg);
+
+	if (display) {
+		join(py, glue, display, false, set);
 	} else if (s && !glue->len) {
 		bj_py_set_add(set, (struct bj_py_value){ .kind = BJ_PY_STR,
 							 .ref = bj_py_intern(py, s->s, s->len) });
 	} else if (kind == PY_CALL) {
 		const uint32_t list = bj_py_argument(py, arg, 1, NULL);
 
-		if (list && is_display(py, list))
-			join(py, glue, list, true, set);
+		if (list && display_of(py, list))
+			join(py, glue, display_of(py, list), true, set);
 	} else if (kind == PY_GENERATOR_EXPRESSION || kind == PY_LIST_COMPREHENSION) {
 		const uint32_t clause = bj_node_kind(py->tree, arg, PY_FOR_IN_CLAUSE);
 		const uint32_t list = clause ? bj_node_field(py->tree, clause, PYF_RIGHT) : 0;
 
-		if (list && is_display(py, list))
-			join(py, glue, list, true, set);
+		if (list && display_of(py, list))
+			join(py, glue, display_of(py, list), true, set);
 	}
 }
 

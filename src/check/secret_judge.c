@@ -273,6 +273,17 @@ static bool judge_parameter(struct cursor *c, size_t name_end, size_t *ret_start
 	return judge_range(c, end, BJ_STRENGTH_LONG, BARE_STOPS, ret_start, ret_end);
 }
 
+/* user, password = "bob", "...": a name stands before this one. */
+static bool is_one_of_several(const struct cursor *c, size_t name_end)
+{
+	size_t at = name_end;
+
+	while (at > 0 && name_end - at < MAX_ANNOTATION &&
+	       (isalnum((unsigned char)c->text[at - 1]) || strchr("_ ", c->text[at - 1])))
+		at--;
+	return at > 0 && c->text[at - 1] == ',';
+}
+
 /* After the first = or : that follows a telling name. */
 static bool judge_assignment(const struct bj_secret_rule *rule, enum bj_rule_language language,
 			     struct cursor *c, size_t *ret_start, size_t *ret_end)
@@ -325,6 +336,7 @@ static bool judge_assignment(const struct bj_secret_rule *rule, enum bj_rule_lan
 	}
 
 	const struct cursor first = *c;
+	const bool several = is_quote(peek(c)) && is_one_of_several(c, name_end);
 	size_t start, end;
 	const bool found =
 		is_quote(peek(c)) || peek(c) == '\\'
@@ -332,7 +344,7 @@ static bool judge_assignment(const struct bj_secret_rule *rule, enum bj_rule_lan
 			: bare_ok && glued && judge_bare(c, rule->strength, &start, &end);
 
 	/* ("bob", "..."): the second one. */
-	if (!found && tuple && op == '=') {
+	if (!found && op == '=' && (tuple || several)) {
 		*c = first;
 		return judge_parts(
 			c, rule->strength == BJ_STRENGTH_WEAK ? BJ_STRENGTH_WORD : rule->strength,

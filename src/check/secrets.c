@@ -59,7 +59,7 @@ void bj_spans_done(struct bj_spans *spans)
 	*spans = (struct bj_spans){ 0 };
 }
 
-static struct bj_span *add_span(struct bj_spans *spans)
+void bj_spans_add(struct bj_spans *spans, const struct bj_span *span)
 {
 	if (spans->n == spans->room) {
 		const size_t room = spans->room ? spans->room * 2 : 8;
@@ -67,12 +67,12 @@ static struct bj_span *add_span(struct bj_spans *spans)
 
 		if (!items) {
 			spans->failed = true;
-			return NULL;
+			return;
 		}
 		spans->items = items;
 		spans->room = room;
 	}
-	return &spans->items[spans->n++];
+	spans->items[spans->n++] = *span;
 }
 
 /* libhs reports every end of a match: ghp_ and 36 letters or more ends at each letter from the
@@ -104,14 +104,11 @@ static int on_match(unsigned id, unsigned long long from, unsigned long long to,
 		}
 	}
 
-	struct bj_span *span = add_span(scan->spans);
-
-	if (!span)
-		return 1;
-	*span = (struct bj_span){ &rule->rule, start, end,
-				  ((unsigned)rule->kind << 16) + scan->first_rank + id };
+	bj_spans_add(scan->spans,
+		     &(struct bj_span){ &rule->rule, start, end,
+					((unsigned)rule->kind << 16) + scan->first_rank + id });
 	scan->latest[id] = scan->spans->n;
-	return 0;
+	return scan->spans->failed;
 }
 
 static int by_start(const void *a, const void *b)
@@ -124,7 +121,7 @@ static int by_start(const void *a, const void *b)
 }
 
 /* One finding for one secret: spans that overlap become one, named by the best rule. */
-static void merge_spans(struct bj_spans *spans)
+void bj_spans_merge(struct bj_spans *spans)
 {
 	size_t kept = 0;
 
@@ -272,7 +269,7 @@ int bj_secrets_find(const struct bj_secrets *secrets, enum bj_rule_language lang
 		bj_spans_done(&spans);
 		return r;
 	}
-	merge_spans(&spans);
+	bj_spans_merge(&spans);
 	*ret = spans;
 	return 0;
 }

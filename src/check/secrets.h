@@ -56,6 +56,11 @@ struct bj_spans {
 
 void bj_spans_done(struct bj_spans *spans);
 
+/* Add a copy of @span; its place is found by bj_spans_merge(), which makes of spans that overlap
+ * one of the rule with the best rank. */
+void bj_spans_add(struct bj_spans *spans, const struct bj_span *span);
+void bj_spans_merge(struct bj_spans *spans);
+
 /* The built-in rules with those of the user. Immutable once made: any thread may use it. */
 struct bj_secrets;
 

@@ -557,9 +557,13 @@ static void mark_nodes(struct bj_sh *sh)
 	}
 }
 
-int bj_sh_init(struct bj_sh *sh, const struct bj_tree *tree, struct bj_err *err)
+int bj_sh_new(const struct bj_tree *tree, struct bj_sh **ret, struct bj_err *err)
 {
-	*sh = (struct bj_sh){ .tree = tree };
+	struct bj_sh *sh = calloc(1, sizeof(*sh));
+
+	if (!sh)
+		return bj_err_set(err, BJ_E_SYSTEM, ENOMEM, "cannot read the script");
+	sh->tree = tree;
 	mark_prefixes(sh);
 	mark_nodes(sh);
 	read_functions(sh);
@@ -571,20 +575,23 @@ int bj_sh_init(struct bj_sh *sh, const struct bj_tree *tree, struct bj_err *err)
 			read_command(sh, sh->marked[i]);
 	}
 	if (sh->failed) {
-		bj_sh_done(sh);
+		bj_sh_free(sh);
 		return bj_err_set(err, BJ_E_SYSTEM, ENOMEM, "cannot read the script");
 	}
+	*ret = sh;
 	return 0;
 }
 
-void bj_sh_done(struct bj_sh *sh)
+void bj_sh_free(struct bj_sh *sh)
 {
+	if (!sh)
+		return;
 	bj_sh_free_chunks(sh);
 	free(sh->marked);
 	free(sh->variables);
 	bj_piece_free(sh->fields);
 	bj_piece_free(sh->commands);
-	*sh = (struct bj_sh){ 0 };
+	free(sh);
 }
 
 uint32_t bj_sh_command_at(const struct bj_sh *sh, uint32_t from)

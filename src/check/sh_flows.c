@@ -11,6 +11,7 @@ struct files {
 	struct {
 		const char *s;
 		size_t len;
+		bool by_address;
 	} items[FILES_MAX];
 	size_t n;
 };
@@ -40,15 +41,26 @@ static void add_file(struct files *files, const char *s, size_t len)
 	if (!len || files->n == FILES_MAX || (len == 1 && s[0] == '-'))
 		return;
 	files->items[files->n].s = s;
+	files->items[files->n].by_address = false;
 	files->items[files->n++].len = len;
 }
 
+/* A file that goes by its address may stand in any directory: wget -P DIR. */
 static bool has_file(const struct files *files, const char *s, size_t len)
 {
 	plain_name(&s, &len);
-	for (size_t i = 0; i < files->n; i++)
-		if (files->items[i].len == len && !memcmp(files->items[i].s, s, len))
+
+	const char *slash = memrchr(s, '/', len);
+	const char *base = slash ? slash + 1 : s;
+	const size_t n = len - (size_t)(base - s);
+
+	for (size_t i = 0; i < files->n; i++) {
+		const bool any = files->items[i].by_address;
+
+		if (files->items[i].len == (any ? n : len) &&
+		    !memcmp(files->items[i].s, any ? base : s, any ? n : len))
 			return true;
+	}
 	return false;
 }
 
@@ -57,8 +69,14 @@ static void add_base(struct files *files, const struct bj_sh_field *f)
 {
 	const char *slash = memrchr(f->s, '/', f->len);
 
-	if (memmem(f->s, f->len, "://", 3) && slash)
-		add_file(files, slash + 1, (size_t)(f->s + f->len - slash) - 1);
+	if (!memmem(f->s, f->len, "://", 3) || !slash)
+		return;
+
+	const size_t n = files->n;
+
+	add_file(files, slash + 1, (size_t)(f->s + f->len - slash) - 1);
+	if (files->n > n)
+		files->items[n].by_address = true;
 }
 
 /* The files that a download writes: -o FILE, -O FILE of wget, > FILE, or by the address. */

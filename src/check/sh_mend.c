@@ -23,6 +23,7 @@ struct mend {
 	size_t same; /* bytes in front of the first change */
 	bool in_backquotes;
 	bool backquotes; /* there is one that is not escaped */
+	bool extglob;    /* the script speaks of it */
 };
 
 static char at(const struct mend *m, size_t i)
@@ -209,6 +210,51 @@ static bool starts_command(const struct mend *m, size_t i)
 	return strchr(";&|({", m->s[i - 1]) != NULL;
 }
 
+/* Whether the word before @i is one that a command follows. */
+static bool follows_keyword(const struct mend *m, size_t i)
+{
+	static const char *const words[] = { "if",    "elif", "then", "else", "while",
+					     "until", "do",   "time", "!" };
+	size_t end = i, from;
+
+	while (end && is_blank(m->s[end - 1]))
+		end--;
+	from = end;
+	while (from && (is_name(m->s[from - 1]) || m->s[from - 1] == '!'))
+		from--;
+	for (size_t k = 0; k < sizeof(words) / sizeof(words[0]) && end < i; k++)
+		if (end - from == strlen(words[k]) && !memcmp(m->s + from, words[k], end - from))
+			return true;
+	return false;
+}
+
+#define PATTERN 256 /* bytes of !(...) */
+
+/* "rm !(a|b)" with extglob is a word. Only what no command could be: without blanks, expansions and
+ * quotes, and where no command begins. */
+static size_t mend_extglob(struct mend *m, size_t i)
+{
+	size_t depth = 0, end = i + 1;
+
+	if (!m->extglob || at(m, i + 1) != '(' || at(m, i + 2) == ')' || starts_command(m, i) ||
+	    follows_keyword(m, i) || (i && m->s[i - 1] == '$'))
+		return 0;
+	for (; end < m->size && end - i < PATTERN; end++) {
+		const char c = m->s[end];
+
+		if (!is_name(c) && !strchr("()|[]*?+@!^-.,/:~%=#", c))
+			return 0;
+		depth += c == '(';
+		if (c == ')' && --depth == 0)
+			break;
+	}
+	if (at(m, end) != ')' || depth)
+		return 0;
+	for (size_t k = i; k <= end; k++)
+		put(m, strchr("()|!#", m->s[k]) ? '_' : m->s[k], k);
+	return end + 1 - i;
+}
+
 /* The end of the value at @i when it is a plain word, a plain string or one $(...); else 0. */
 static size_t value_end(const struct mend *m, size_t i)
 {
@@ -277,10 +323,10 @@ static const struct {
 	size_t (*mend)(struct mend *, size_t);
 	const char *first;
 } WAYS[] = {
-	{ mend_assignment, "=" }, { mend_here, "<" },      { mend_for, "f" },
-	{ mend_dashes, "=" },     { mend_letter, "\\" },   { mend_text, "<" },
-	{ mend_pairs, "<=" },     { mend_groups, "(" },    { mend_escape, "\\" },
-	{ mend_dollar, "$" },     { mend_backquote, "`" },
+	{ mend_assignment, "=" },  { mend_here, "<" },   { mend_for, "f" },
+	{ mend_extglob, "!@+*?" }, { mend_dashes, "=" }, { mend_letter, "\\" },
+	{ mend_text, "<" },        { mend_pairs, "<=" }, { mend_groups, "(" },
+	{ mend_escape, "\\" },     { mend_dollar, "$" }, { mend_backquote, "`" },
 };
 
 enum { N_WAYS = sizeof(WAYS) / sizeof(WAYS[0]) };
@@ -290,7 +336,7 @@ _Static_assert(N_WAYS <= 16, "one bit each");
 
 static size_t ways_of(unsigned step)
 {
-	return step == 0 ? 8 : step == 1 ? N_WAYS - 1 : N_WAYS;
+	return step == 0 ? 9 : step == 1 ? N_WAYS - 1 : N_WAYS;
 }
 
 /* Try those of @ways, one bit each, at @i. How many bytes one of them took; 0: none did. */
@@ -367,7 +413,8 @@ bool bj_sh_mend(const struct bj_squeezed *text, unsigned step, struct bj_squeeze
 			  .places = text->places,
 			  .size = text->size,
 			  .out = ret,
-			  .backquotes = has_backquotes(text->text, text->size) };
+			  .backquotes = has_backquotes(text->text, text->size),
+			  .extglob = memmem(text->text, text->size, "extglob", 7) != NULL };
 	/* No way makes more than twice as much. */
 	const size_t room = text->size * 2 + 1;
 

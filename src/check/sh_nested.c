@@ -39,8 +39,8 @@ static bool is_one_of(const char *names, const struct bj_sh_command *c)
 	return bj_danger_globs(names, c->name, strlen(c->name));
 }
 
-static int check_text(const struct bj_sh_pass *p, enum bj_language language, const char *text,
-		      size_t size, uint32_t node, struct bj_err *err)
+int bj_sh_check_text(const struct bj_sh_pass *p, enum bj_language language, const char *text,
+		     size_t size, uint32_t node, struct bj_err *err)
 {
 	return bj_danger_nested(p->pass, p->tree, node, language, text, size, err);
 }
@@ -58,7 +58,7 @@ static uint32_t text_after(const struct bj_sh *sh, const struct bj_sh_command *c
 }
 
 /* Folded text back as script: a mark becomes the expansion it stands for. */
-static size_t unmark(const char *s, size_t len, char *out, size_t room)
+size_t bj_sh_unmark(const char *s, size_t len, char *out, size_t room)
 {
 	size_t n = 0;
 
@@ -92,12 +92,13 @@ static int check_field(const struct bj_sh_pass *p, enum bj_language language, ui
 	const struct bj_sh_field *f = &p->sh->fields[field];
 	char text[BJ_SH_WORD * 2];
 
-	return check_text(p, language, text, unmark(f->s, f->len, text, sizeof(text)), node, err);
+	return bj_sh_check_text(p, language, text, bj_sh_unmark(f->s, f->len, text, sizeof(text)),
+				node, err);
 }
 
 /* eval a b c: the words joined. */
-static int check_joined(const struct bj_sh_pass *p, const struct bj_sh_command *c, uint32_t node,
-			struct bj_err *err)
+int bj_sh_check_joined(const struct bj_sh_pass *p, const struct bj_sh_command *c, uint32_t node,
+		       struct bj_err *err)
 {
 	char text[BJ_SH_WORD * 2];
 	size_t n = 0;
@@ -107,10 +108,10 @@ static int check_joined(const struct bj_sh_pass *p, const struct bj_sh_command *
 
 		if (n + 1 >= sizeof(text) || (i == c->fields && f->s[0] == '-'))
 			continue;
-		n += unmark(f->s, f->len, text + n, sizeof(text) - n - 1);
+		n += bj_sh_unmark(f->s, f->len, text + n, sizeof(text) - n - 1);
 		text[n++] = ' ';
 	}
-	return check_text(p, BJ_LANG_BASH, text, n, node, err);
+	return bj_sh_check_text(p, BJ_LANG_BASH, text, n, node, err);
 }
 
 /* echo 'rm -rf /' | sh */
@@ -123,7 +124,7 @@ static int check_piped(const struct bj_sh_pass *p, uint32_t at, struct bj_err *e
 
 	const struct bj_sh_command *before = &p->sh->commands[at - 1];
 
-	return is_one_of("echo|printf", before) ? check_joined(p, before, c->node, err) : 0;
+	return is_one_of("echo|printf", before) ? bj_sh_check_joined(p, before, c->node, err) : 0;
 }
 
 static bool is_quoted_heredoc(const struct bj_tree *tree, uint32_t body)
@@ -179,8 +180,8 @@ static int check_here(const struct bj_sh_pass *p, const struct bj_sh_command *c,
 
 		match_fed(p, c, s, len, BJ_MARK_KNOWN);
 		match_fed(p, c, s, len, BJ_MARK_UNSET);
-		return check_text(p, language, text, unmark(s, len, text, sizeof(text)), c->node,
-				  err);
+		return bj_sh_check_text(p, language, text, bj_sh_unmark(s, len, text, sizeof(text)),
+					c->node, err);
 	}
 	if (tree->nodes[up].kind != SH_REDIRECTED_STATEMENT)
 		return 0;
@@ -195,7 +196,7 @@ static int check_here(const struct bj_sh_pass *p, const struct bj_sh_command *c,
 
 			if (!is_quoted_heredoc(tree, body))
 				match_fed(p, c, s, len, '$');
-			return check_text(p, language, s, len, c->node, err);
+			return bj_sh_check_text(p, language, s, len, c->node, err);
 		}
 	}
 	return 0;
@@ -212,7 +213,7 @@ static int check_substituted(const struct bj_sh_pass *p, uint32_t at, struct bj_
 		if (inner->node >= p->tree->nodes[c->node].after)
 			return 0;
 		if (is_one_of("echo|printf", inner))
-			return check_joined(p, inner, c->node, err);
+			return bj_sh_check_joined(p, inner, c->node, err);
 	}
 	return 0;
 }
@@ -291,8 +292,8 @@ static size_t call_text(const struct bj_sh_pass *p, const struct bj_sh_command *
 }
 
 /* Of @text, which runs for @c, only the worst is told. */
-static int check_worst(const struct bj_sh_pass *p, const struct bj_sh_command *c, const char *text,
-		       size_t n, struct bj_err *err)
+int bj_sh_check_worst(const struct bj_sh_pass *p, const struct bj_sh_command *c, const char *text,
+		      size_t n, struct bj_err *err)
 {
 	struct bj_findings findings = { 0 };
 	struct bj_danger_pass quiet = *p->pass;
@@ -304,7 +305,7 @@ static int check_worst(const struct bj_sh_pass *p, const struct bj_sh_command *c
 	quiet.findings = &findings;
 	quiet.n_extra = 0;
 	inner.pass = &quiet;
-	r = check_text(&inner, BJ_LANG_BASH, text, n, c->node, err);
+	r = bj_sh_check_text(&inner, BJ_LANG_BASH, text, n, c->node, err);
 	for (size_t i = 0; i < findings.n; i++)
 		if (findings.items[i].rule->severity == BJ_SEV_CRITICAL)
 			bj_danger_hit(p->pass, (uint32_t)(findings.items[i].rule - bj_danger_rules),
@@ -319,7 +320,7 @@ static int check_call(const struct bj_sh_pass *p, const struct bj_sh_command *c,
 {
 	char text[CALL_TEXT];
 
-	return check_worst(p, c, text, call_text(p, c, f->body, text), err);
+	return bj_sh_check_worst(p, c, text, call_text(p, c, f->body, text), err);
 }
 
 static int check_calls(const struct bj_sh_pass *p, struct bj_err *err)
@@ -351,9 +352,10 @@ static int check_alias(const struct bj_sh_pass *p, const struct bj_sh_command *c
 
 	char text[BJ_SH_WORD * 2];
 
-	return value ? check_text(p, BJ_LANG_BASH, text,
-				  unmark(value + 1, strlen(value + 1), text, sizeof(text)), c->node,
-				  err)
+	return value ? bj_sh_check_text(
+			       p, BJ_LANG_BASH, text,
+			       bj_sh_unmark(value + 1, strlen(value + 1), text, sizeof(text)),
+			       c->node, err)
 		     : 0;
 }
 
@@ -368,7 +370,8 @@ static int check_remote(const struct bj_sh_pass *p, const struct bj_sh_command *
 		const struct bj_sh_field *f = &p->sh->fields[i];
 
 		if (f->s[0] != '-' && memchr(f->s, ' ', f->len))
-			r = check_worst(p, c, text, unmark(f->s, f->len, text, sizeof(text)), err);
+			r = bj_sh_check_worst(p, c, text,
+					      bj_sh_unmark(f->s, f->len, text, sizeof(text)), err);
 	}
 	return r;
 }
@@ -392,8 +395,9 @@ static int check_git(const struct bj_sh_pass *p, const struct bj_sh_command *c, 
 			value += *value == '!';
 		}
 		if (value)
-			r = check_worst(p, c, text,
-					unmark(value, strlen(value), text, sizeof(text)), err);
+			r = bj_sh_check_worst(
+				p, c, text, bj_sh_unmark(value, strlen(value), text, sizeof(text)),
+				err);
 	}
 	return r;
 }
@@ -417,7 +421,7 @@ static int check_command(const struct bj_sh_pass *p, const struct bj_sh_marks *m
 	case PYTHON:
 		return check_shell(p, at, BJ_LANG_PYTHON, err);
 	case EVAL:
-		return check_joined(p, c, c->node, err);
+		return bj_sh_check_joined(p, c, c->node, err);
 	case REMOTE:
 		return check_remote(p, c, err);
 	case GIT:
@@ -481,9 +485,9 @@ static int check_leaf(const struct bj_sh_pass *p, uint32_t node, struct bj_err *
 		if (end == SIZE_MAX)
 			return 0;
 
-		const int r =
-			end == i ? 0
-				 : check_text(p, BJ_LANG_BASH, s + start, end - start, node, err);
+		const int r = end == i ? 0
+				       : bj_sh_check_text(p, BJ_LANG_BASH, s + start, end - start,
+							  node, err);
 
 		if (r < 0)
 			return r;
@@ -528,7 +532,7 @@ static int check_backquotes(const struct bj_sh_pass *p, uint32_t node, struct bj
 		i += s[i] == '\\' && strchr("`\\$", s[i + 1]);
 		text[to++] = s[i];
 	}
-	return check_text(p, BJ_LANG_BASH, text, to, node, err);
+	return bj_sh_check_text(p, BJ_LANG_BASH, text, to, node, err);
 }
 
 static int check_leaves(const struct bj_sh_pass *p, struct bj_err *err)
@@ -556,129 +560,6 @@ static int check_leaves(const struct bj_sh_pass *p, struct bj_err *err)
 	return r;
 }
 
-#define WRITTEN_MAX 16 /* files with known text that are remembered */
-
-/* A file that the script writes, and the command whose words or here-document are its text. */
-struct written {
-	const char *name;
-	const struct bj_sh_command *by;
-	uint32_t body; /* 0: the words */
-};
-
-/* The target of the redirection in @from and its next ones, and a here-document among them. */
-static void read_redirects(const struct bj_sh_pass *p, uint32_t from, struct written *w)
-{
-	const struct bj_tree *tree = p->tree;
-	uint32_t len;
-
-	for (uint32_t r = from; r; r = tree->nodes[r].next) {
-		const bool heredoc = tree->nodes[r].kind == SH_HEREDOC_REDIRECT;
-		const uint32_t file = heredoc ? bj_node_kind(tree, r, SH_FILE_REDIRECT)
-				      : tree->nodes[r].kind == SH_FILE_REDIRECT ? r
-										: 0;
-		const uint32_t to = file ? bj_node_field(tree, file, SHF_DESTINATION) : 0;
-
-		if (heredoc)
-			w->body = bj_node_kind(tree, r, SH_HEREDOC_BODY);
-		if (to && tree->text[tree->nodes[file].start] == '>')
-			w->name = bj_sh_fold(p->sh, to, &len);
-	}
-}
-
-static bool is_writer(const char *name)
-{
-	static const char *const names[] = { "cat", "tee", "echo", "printf" };
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (name[0] == names[i][0] && !strcmp(name, names[i]))
-			return true;
-	return false;
-}
-
-/* cat >x.sh <<E, tee x.sh <<E, echo 'text' >x.sh. False: @c writes no text that is known. */
-static bool writes(const struct bj_sh_pass *p, const struct bj_sh_command *c, struct written *w)
-{
-	const struct bj_node *nodes = p->tree->nodes;
-
-	if (nodes[nodes[c->node].parent].kind != SH_REDIRECTED_STATEMENT || !is_writer(c->name))
-		return false;
-	*w = (struct written){ .by = c };
-	read_redirects(p, nodes[c->node].next, w);
-	if (c->name[0] == 't' && c->n_fields)
-		w->name = p->sh->fields[c->fields + c->n_fields - 1].s;
-	return w->name && w->name[0] && (w->body || c->name[0] == 'e' || c->name[0] == 'p');
-}
-
-static bool same_file(const char *a, const char *b)
-{
-	a += strncmp(a, "./", 2) ? 0 : 2;
-	b += strncmp(b, "./", 2) ? 0 : 2;
-	return !strcmp(a, b);
-}
-
-/* Whether the first line of the text of @w asks for Python. */
-static bool asks_for_python(const struct bj_sh_pass *p, const struct written *w)
-{
-	const struct bj_node *body = &p->tree->nodes[w->body];
-	const char *text = p->tree->text + body->start;
-	const char *end = w->body ? memchr(text, '\n', body->end - body->start) : NULL;
-
-	return end && text[0] == '#' && memmem(text, (size_t)(end - text), "python", 6);
-}
-
-/* Whether command @c runs the file of @w: by a shell, by Python or by itself. */
-static bool runs_file(const struct bj_sh_pass *p, const struct bj_sh_command *c,
-		      const struct written *w, bool *ret_python)
-{
-	const bool itself = same_file(c->path, w->name) && strchr(c->path, '/');
-
-	if (!itself && !(c->n_fields && same_file(p->sh->fields[c->fields].s, w->name)))
-		return false;
-	*ret_python = is_one_of("python*", c) ||
-		      bj_danger_globs("*.py", w->name, strlen(w->name)) ||
-		      (itself && asks_for_python(p, w));
-	return itself || is_one_of("sh|bash|dash|zsh|ksh|ash|source|.|python*", c);
-}
-
-static int check_written(const struct bj_sh_pass *p, const struct written *w,
-			 const struct bj_sh_command *c, bool python, struct bj_err *err)
-{
-	const struct bj_node *body = &p->tree->nodes[w->body];
-
-	if (!w->body)
-		return python ? 0 : check_joined(p, w->by, c->node, err);
-	return check_text(p, python ? BJ_LANG_PYTHON : BJ_LANG_BASH, p->tree->text + body->start,
-			  body->end - body->start, c->node, err);
-}
-
-/* cat >x.sh <<E ... E, then bash x.sh: the text is code. */
-static int check_files(const struct bj_sh_pass *p, struct bj_err *err)
-{
-	struct written files[WRITTEN_MAX];
-	struct bj_sh_marks runners = { 0 };
-	size_t n = 0;
-	int r = 0;
-
-	bj_sh_set_marks(&runners, "sh|bash|dash|zsh|ksh|ash|source|python");
-	bj_sh_set_mark(&runners, ".");
-
-	for (uint32_t i = 0; i < p->sh->n_commands && r >= 0; i++) {
-		const struct bj_sh_command *c = &p->sh->commands[i];
-		bool python;
-
-		if (n < WRITTEN_MAX && writes(p, c, &files[n])) {
-			n++;
-			continue;
-		}
-		if (n == 0 || (!strchr(c->path, '/') && !bj_sh_has_mark(&runners, c->name)))
-			continue;
-		for (size_t k = 0; k < n && r >= 0; k++)
-			if (runs_file(p, c, &files[k], &python))
-				r = check_written(p, &files[k], c, python, err);
-	}
-	return r;
-}
-
 int bj_sh_nested(const struct bj_sh_pass *p, struct bj_err *err)
 {
 	struct bj_sh_marks marks = { 0 };
@@ -691,6 +572,6 @@ int bj_sh_nested(const struct bj_sh_pass *p, struct bj_err *err)
 	if (r >= 0)
 		r = check_calls(p, err);
 	if (r >= 0)
-		r = check_files(p, err);
+		r = bj_sh_written(p, err);
 	return r < 0 ? r : check_leaves(p, err);
 }

@@ -507,6 +507,52 @@ static bool term_value(const struct look *l, const char *globs)
 	return bj_danger_globs(globs, s, len);
 }
 
+#define PROBE_PARTS 4 /* a command and its redirections */
+
+/* A redirection that only asks whether somebody listens: : > /dev/tcp/host/80, </dev/tcp/host/80.
+ * The command beside it says nothing that is not written there, and nothing is read or left open.
+ */
+static bool term_probe(const struct look *l, const char *unused)
+{
+	const struct bj_tree *tree = l->p->tree;
+	const struct bj_node *nodes = tree->nodes;
+	const uint32_t up = nodes[l->node].parent;
+	const uint32_t i = bj_sh_command_at(l->p->sh, up);
+	bool fed = false; /* with nothing */
+	int n = 0;
+
+	(void)unused;
+	if (nodes[up].kind != SH_REDIRECTED_STATEMENT)
+		return false;
+	/* Beside it errors are dropped, and no more. */
+	for (uint32_t r = bj_node_child(tree, up); r; r = nodes[r].next) {
+		const char *s = tree->text + nodes[r].start;
+		const size_t len = nodes[r].end - nodes[r].start;
+
+		fed |= len && s[0] == '<' && r != l->node;
+		if (++n > PROBE_PARTS)
+			return false;
+		if (nodes[r].kind != SH_COMMAND && r != l->node &&
+		    (nodes[r].kind != SH_FILE_REDIRECT || !memmem(s, len, "/dev/null", 9)) &&
+		    !bj_danger_globs("2>&1", s, len))
+			return false;
+	}
+	if (i >= l->p->sh->n_commands || l->p->sh->commands[i].node >= nodes[up].after)
+		return true;
+
+	const struct bj_sh_command *c = &l->p->sh->commands[i];
+	const struct look beside = { .p = l->p, .command = c };
+
+	return bj_danger_globs(fed ? "cat|:|true|echo|printf" : ":|true|echo|printf", c->name,
+			       strlen(c->name)) &&
+	       c->n_fields < 3 && !term_dynamic(&beside, "");
+}
+
+static bool term_no_probe(const struct look *l, const char *unused)
+{
+	return !term_probe(l, unused);
+}
+
 enum needs { REDIRECT, COMMAND, EITHER };
 
 static const struct {
@@ -539,6 +585,8 @@ static const struct {
 	[BJ_TERM_INPUT] = { COMMAND, term_input },
 	[BJ_TERM_NOT_FOR] = { COMMAND, term_not_for },
 	[BJ_TERM_OTHER_THAN] = { EITHER, term_other_than },
+	[BJ_TERM_PROBE] = { REDIRECT, term_probe },
+	[BJ_TERM_NO_PROBE] = { REDIRECT, term_no_probe },
 };
 
 bool bj_sh_terms_hold(const struct bj_sh_pass *p, uint32_t rule,

@@ -15,7 +15,7 @@ static uint32_t hash_name(const char *s, size_t len)
 	return h ? h : 1;
 }
 
-struct bj_sh_variable *bj_sh_variable(const struct bj_sh *sh, const char *s, size_t len)
+static struct bj_sh_variable *find_named(const struct bj_sh *sh, const char *s, size_t len)
 {
 	const uint32_t hash = hash_name(s, len);
 	uint32_t at = hash & sh->mask_variables;
@@ -30,6 +30,15 @@ struct bj_sh_variable *bj_sh_variable(const struct bj_sh *sh, const char *s, siz
 		at = (at + 1) & sh->mask_variables;
 	}
 	return NULL;
+}
+
+struct bj_sh_variable *bj_sh_variable(const struct bj_sh *sh, const char *s, size_t len)
+{
+	struct bj_sh_variable *v = find_named(sh, s, len);
+	struct bj_sh_variable *meant =
+		v && v->refers && v->value ? find_named(sh, v->value, strlen(v->value)) : NULL;
+
+	return meant ? meant : v;
 }
 
 static bool grow_variables(struct bj_sh *sh)
@@ -152,6 +161,16 @@ void bj_sh_assign_input(struct bj_sh *sh, const char *s, size_t len)
 		v->input = true;
 }
 
+/* $(<file) and "$(<file)" */
+static bool is_file_text(const struct bj_tree *tree, uint32_t node)
+{
+	const uint32_t inner =
+		tree->nodes[node].kind == SH_STRING ? bj_node_child(tree, node) : node;
+
+	return inner && tree->nodes[inner].kind == SH_COMMAND_SUBSTITUTION &&
+	       bj_node_kind(tree, inner, SH_FILE_REDIRECT) == inner + 1;
+}
+
 /* Whether a command inside @node decodes or fetches what it writes. */
 static bool holds_hidden(const struct bj_tree *tree, uint32_t node)
 {
@@ -163,7 +182,7 @@ static bool holds_hidden(const struct bj_tree *tree, uint32_t node)
 		    bj_danger_globs(names, tree->text + tree->nodes[i].start,
 				    tree->nodes[i].end - tree->nodes[i].start))
 			return true;
-	return false;
+	return is_file_text(tree, node);
 }
 
 /* NAME+=more */
@@ -179,6 +198,34 @@ static const char *appended(struct bj_sh *sh, const char *s, size_t len, const c
 	memcpy(whole, v->value, n);
 	memcpy(whole + n, more, n_more);
 	return v->value = bj_sh_keep(sh, whole, n + n_more);
+}
+
+/* x=${x%y}, x="$x.z": what was known of it is made into something else. */
+static bool updates_itself(const struct bj_tree *tree, uint32_t value, const char *s, size_t len)
+{
+	for (uint32_t i = value; i < tree->nodes[value].after && i < value + 8; i++)
+		if (tree->nodes[i].kind == SH_VARIABLE_NAME &&
+		    tree->nodes[i].end - tree->nodes[i].start == len &&
+		    !memcmp(tree->text + tree->nodes[i].start, s, len))
+			return true;
+	return false;
+}
+
+/* declare -n, local -n */
+static bool is_reference(const struct bj_tree *tree, uint32_t node)
+{
+	const uint32_t up = tree->nodes[node].parent;
+	uint32_t c = tree->nodes[up].kind == SH_DECLARATION_COMMAND ? bj_node_child(tree, up) : 0;
+
+	/* Options come first. */
+	for (int n = 0; c && c != node && n < 4; n++, c = tree->nodes[c].next) {
+		const char *s = tree->text + tree->nodes[c].start;
+
+		if (tree->nodes[c].kind == SH_WORD && *s == '-' &&
+		    memchr(s, 'n', tree->nodes[c].end - tree->nodes[c].start))
+			return true;
+	}
+	return false;
 }
 
 static void read_assignment(struct bj_sh *sh, uint32_t node)
@@ -205,7 +252,15 @@ static void read_assignment(struct bj_sh *sh, uint32_t node)
 	if (s[n] == '+')
 		text = value && tree->nodes[value].kind != SH_ARRAY ? appended(sh, s, n, text)
 								    : NULL;
+	if (value && text && updates_itself(tree, value, s, n)) {
+		struct bj_sh_variable *v = bj_sh_variable(sh, s, n);
+
+		if (v && v->value)
+			v->value = text;
+	}
 	bj_sh_assign(sh, s, n, text);
+	if (is_reference(tree, node) && find_named(sh, s, n))
+		find_named(sh, s, n)->refers = true;
 	if (value && !text && holds_hidden(tree, value))
 		bj_sh_assign_hidden(sh, s, n);
 }
@@ -322,6 +377,32 @@ static void read_set(struct bj_sh *sh, uint32_t first)
 	}
 }
 
+/* : "${x:=text}" */
+static void read_default(struct bj_sh *sh, uint32_t command)
+{
+	const struct bj_tree *tree = sh->tree;
+
+	for (uint32_t i = command; i < tree->nodes[command].after && i < command + 64; i++) {
+		const uint32_t name = tree->nodes[i].kind == SH_EXPANSION
+					      ? bj_node_kind(tree, i, SH_VARIABLE_NAME)
+					      : 0;
+		const char *op = name && tree->nodes[name].end + 2 <= tree->nodes[i].end
+					 ? tree->text + tree->nodes[name].end
+					 : "";
+		uint32_t len;
+
+		if (*op != '=' && (op[0] != ':' || op[1] != '='))
+			continue;
+
+		const char *made = bj_sh_fold(sh, i, &len);
+
+		if (len && !strchr(made, BJ_MARK_KNOWN) && !strchr(made, BJ_MARK_UNSET) &&
+		    !bj_sh_variable(sh, tree->text + tree->nodes[name].start,
+				    tree->nodes[name].end - tree->nodes[name].start))
+			assign_word(sh, name, made);
+	}
+}
+
 static inline bool is(const char *s, size_t len, const char *name)
 {
 	return len == strlen(name) && !memcmp(s, name, len);
@@ -352,6 +433,8 @@ static void read_other_names(struct bj_sh *sh, uint32_t node)
 		read_printf(sh, node, first);
 	else if (is(s, len, "set"))
 		read_set(sh, first);
+	else if (is(s, len, ":") || is(s, len, "true"))
+		read_default(sh, node);
 }
 
 void bj_sh_read_variables(struct bj_sh *sh)

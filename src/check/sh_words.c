@@ -312,12 +312,19 @@ static bool is_hidden_slash(struct bj_sh *sh, const char *s, size_t len, const c
 	return false;
 }
 
+/* The '-' of ":-" and "-", which @left bytes at @rest begin with; '\0': the script ends there. */
+static char operator_at(const char *rest, size_t left)
+{
+	const size_t i = left && rest[0] == ':';
+
+	return i < left ? rest[i] : '\0';
+}
+
 /* "${name:-default}", "${name:?}" and "${name:=x}" of a constant are the constant. */
-static bool fold_guarded(struct bj_sh *sh, const char *s, size_t len, const char *rest, bool quoted,
+static bool fold_guarded(struct bj_sh *sh, const char *s, size_t len, char op, bool quoted,
 			 struct word *w)
 {
 	const struct bj_sh_variable *v = bj_sh_variable(sh, s, len);
-	const char op = rest[0] == ':' ? rest[1] : rest[0];
 
 	if (!v || !v->value || !*v->value || (op != '-' && op != '?' && op != '='))
 		return false;
@@ -347,7 +354,10 @@ static void fold_expansion(struct bj_sh *sh, uint32_t node, bool quoted, unsigne
 	const char *rest = s + len;
 	const uint32_t value = tree->nodes[name].next;
 
-	if (at->kind == SH_SIMPLE_EXPANSION || *rest == '}') {
+	const size_t left = (size_t)(tree->text + at->end - rest);
+	const char op = operator_at(rest, left);
+
+	if (at->kind == SH_SIMPLE_EXPANSION || !left || *rest == '}') {
 		if (s[-1] == '!' && fold_indirect(sh, s, len, quoted, w))
 			return;
 		if (s[-1] == '#' || s[-1] == '!')
@@ -359,19 +369,18 @@ static void fold_expansion(struct bj_sh *sh, uint32_t node, bool quoted, unsigne
 	if (s[-1] == '{' && at->end > at->start + 3 &&
 	    fold_operated(sh, s, len, rest, (size_t)(tree->text + at->end - 1 - rest), quoted, w))
 		return;
-	if (s[-1] == '{' && fold_guarded(sh, s, len, rest, quoted, w))
+	if (s[-1] == '{' && fold_guarded(sh, s, len, op, quoted, w))
 		return;
-	if (s[-1] == '{' && is_hidden_slash(sh, s, len, rest)) {
+	if (s[-1] == '{' && left >= 5 && is_hidden_slash(sh, s, len, rest)) {
 		add_char(w, '/');
 		return;
 	}
 	/* "${HOME:?}" is HOME or nothing. */
-	if (rest[0] == ':' && rest[1] == '?' && len == 4 && !memcmp(s, "HOME", 4)) {
+	if (rest[0] == ':' && op == '?' && len == 4 && !memcmp(s, "HOME", 4)) {
 		add_variable(sh, s, len, quoted, w);
 		return;
 	}
-	if ((rest[0] == '-' || (rest[0] == ':' && rest[1] == '-')) && !bj_sh_variable(sh, s, len) &&
-	    !is_set_by_shell(s, len)) {
+	if ((op == '-' || op == '=') && !bj_sh_variable(sh, s, len) && !is_set_by_shell(s, len)) {
 		uint32_t last = value;
 
 		while (last && tree->nodes[last].next)
@@ -445,7 +454,7 @@ static void add_echoed(struct word *w, const struct word *args, size_t n, bool q
 	}
 }
 
-/* $(echo rm) is rm, $(printf '\x72\x6d') as well; other output is not known. */
+/* $(echo rm) is rm, $(printf '\x72\x6d') and $(which rm) as well; other output is not known. */
 static void fold_substitution(struct bj_sh *sh, uint32_t node, bool quoted, unsigned depth,
 			      struct word *w)
 {
@@ -463,12 +472,16 @@ static void fold_substitution(struct bj_sh *sh, uint32_t node, bool quoted, unsi
 	first.s[first.n] = '\0';
 
 	const bool echo = !strcmp(first.s, "echo"), print = !strcmp(first.s, "printf");
-	const size_t n = echo || print ? fold_arguments(sh, name, depth, args) : 0;
+	const bool where = bj_danger_globs("which|command|type", first.s, first.n);
+	const size_t n = echo || print || where ? fold_arguments(sh, name, depth, args) : 0;
 
 	if (echo)
 		add_echoed(w, args, n, quoted);
 	else if (print && n && args[0].s[0] != '-')
 		add_printed(w, args, n, quoted);
+	else if (where && n && args[n - 1].s[0] != '-' &&
+		 (n == 1 ? first.s[0] == 'w' : n == 2 && args[0].s[0] == '-'))
+		add(w, args[n - 1].s, args[n - 1].n);
 	else
 		add_mark(w, BJ_MARK_KNOWN, "()", 2);
 }

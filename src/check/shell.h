@@ -34,6 +34,7 @@ struct bj_sh_variable {
 	const char *words; /* of a loop over it, parted by BJ_SH_SPLIT; NULL: none */
 	bool hidden;       /* it holds what was decoded or came from the network */
 	bool input;        /* read takes lines of the input into it */
+	bool refers;       /* declare -n: its value is the name of the variable that is meant */
 };
 
 /* A function of the script. */
@@ -120,8 +121,8 @@ struct bj_sh_variable *bj_sh_variable(const struct bj_sh *sh, const char *s, siz
 
 const struct bj_sh_function *bj_sh_function(const struct bj_sh *sh, const char *name);
 
-int bj_sh_init(struct bj_sh *sh, const struct bj_tree *tree, struct bj_err *err);
-void bj_sh_done(struct bj_sh *sh);
+int bj_sh_new(const struct bj_tree *tree, struct bj_sh **ret, struct bj_err *err);
+void bj_sh_free(struct bj_sh *sh); /* NULL is fine */
 
 /* The text of word @node, folded; marks stand for what is not known. It lives as long as @sh.
  * @split: fields that an unquoted expansion makes are parted by BJ_SH_SPLIT. */

@@ -7,6 +7,7 @@
 #include "check/pieces.h"
 #include "check/python.h"
 #include "check/sh_mend.h"
+#include "check/shell.h"
 #include "check/tree_memory.h"
 
 #include <errno.h>
@@ -151,8 +152,15 @@ int bj_tree_init(struct bj_tree *tree, enum bj_language language, const char *te
 void bj_tree_done(struct bj_tree *tree)
 {
 	bj_py_free(tree->py);
+	bj_sh_free(tree->sh);
 	bj_piece_free(tree->nodes);
 	*tree = (struct bj_tree){ 0 };
+}
+
+int bj_tree_understand(struct bj_tree *tree, struct bj_err *err)
+{
+	return tree->language == BJ_LANG_PYTHON ? bj_py_new(tree, &tree->py, err)
+						: bj_sh_new(tree, &tree->sh, err);
 }
 
 int bj_tree_new(const struct bj_check_request *request, struct bj_tree **ret, struct bj_err *err)
@@ -164,8 +172,8 @@ int bj_tree_new(const struct bj_check_request *request, struct bj_tree **ret, st
 
 	int r = bj_tree_init(tree, request->language, request->text, request->size, err);
 
-	if (r >= 0 && request->language == BJ_LANG_PYTHON)
-		r = bj_py_new(tree, &tree->py, err);
+	if (r >= 0)
+		r = bj_tree_understand(tree, err);
 	if (r < 0) {
 		bj_tree_free(tree);
 		return r;

@@ -23,6 +23,7 @@ struct bj_node {
 };
 
 struct bj_py;
+struct bj_sh;
 
 struct bj_tree {
 	enum bj_language language;
@@ -32,12 +33,16 @@ struct bj_tree {
 	uint32_t n_nodes;
 	bool gave_up;     /* the parser ran out of its budget: the nodes are not the whole */
 	struct bj_py *py; /* Python only: what its names mean */
+	struct bj_sh *sh; /* Bash only: its commands and variables */
 };
 
 /* Parse @text into *@tree, which bj_tree_done() empties. */
 int bj_tree_init(struct bj_tree *tree, enum bj_language language, const char *text, size_t size,
 		 struct bj_err *err);
 void bj_tree_done(struct bj_tree *tree);
+
+/* Fill tree->py or tree->sh. */
+int bj_tree_understand(struct bj_tree *tree, struct bj_err *err);
 
 /* The same from a text that was squeezed already, for tree->text. */
 struct bj_squeezed;

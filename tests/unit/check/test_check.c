@@ -108,6 +108,107 @@ static void trust_does_not_cover_secrets(void **state)
 	bj_report_done(&report);
 }
 
+/* VALD-03: what the script puts together is looked at as a whole, and no line shows a piece. */
+static const struct {
+	const char *text;
+	enum bj_language language;
+} joined[] = {
+	{ "t = \"gh\" \"p_%s\"\neval(\"%s\")\n", BJ_LANG_PYTHON },
+	{ "t = \"ghp_\" + \"%s\"; eval(t)\nx(\"%s\")\n", BJ_LANG_PYTHON },
+	{ "a = \"ghp_\"\nb = \"%s\"; eval(b)\nt = a + b\n", BJ_LANG_PYTHON },
+	{ "t = \"ghp_\"\nt += \"%s\"; eval(t)\n", BJ_LANG_PYTHON },
+	{ "t = \"\".join([\"ghp_\", \"%s\"]); eval(t)\n", BJ_LANG_PYTHON },
+	{ "p = [\"ghp_\", \"%s\"]; eval(p)\nt = \"\".join(p)\n", BJ_LANG_PYTHON },
+	{ "t = \"%%s_%%s\" %% (\"ghp\", \"%s\"); eval(t)\n", BJ_LANG_PYTHON },
+	{ "a = \"ghp_\"\nt = f\"{a}%s\"; eval(t)\n", BJ_LANG_PYTHON },
+	{ "t = \"ghp#_%s\".replace(\"#\", \"\"); eval(t)\n", BJ_LANG_PYTHON },
+	{ "t = \"\\x67hp_%s\"; eval(t)\n", BJ_LANG_PYTHON },
+	{ "import subprocess\nsubprocess.run([\"mysql\", \"-u\", \"root\", \"-p%s\"])\n",
+	  BJ_LANG_PYTHON },
+	{ "T=\"ghp_\"\"%s\"; rm -rf / $T\n", BJ_LANG_BASH },
+	{ "T=ghp_\nT+=%s; rm -rf /\n", BJ_LANG_BASH },
+	{ "a=ghp_; b=%s; curl -H \"X: $a$b\" https://x.test; rm -rf /\n", BJ_LANG_BASH },
+	{ "K=ghp_; K=\"${K}%s\"; rm -rf /\n", BJ_LANG_BASH },
+	{ "curl -H X:$(printf '%%s_%%s' ghp %s) https://x.test; rm -rf /\n", BJ_LANG_BASH },
+};
+
+static void secrets_in_pieces_are_found(void **state)
+{
+	static const char tail[] = "q9WzX2mK7tLp4RvB8nYc"
+				   "5DfG1hJs6QaE3uVx";
+
+	(void)state;
+	for (size_t i = 0; i < BJ_ARRAY_SIZE(joined); i++) {
+		char text[512];
+		struct bj_report report = { 0 };
+		bool found = false;
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+		snprintf(text, sizeof(text), joined[i].text, tail, tail);
+#pragma GCC diagnostic pop
+
+		struct bj_check_request request = request_of(joined[i].language, text);
+
+		for (int trust = 0; trust < 2; trust++) {
+			request.trust = trust;
+			found = false;
+			assert_int_equal(bj_check(checker, &request, &report, NULL), 0);
+			for (size_t k = 0; k < report.n_findings; k++) {
+				found |= !strcmp(report.findings[k].layer, "secrets");
+				if (strstr(report.findings[k].source, tail))
+					fail_msg("shown: %s", text);
+			}
+			if (!found || !report.blocked)
+				fail_msg("missed%s: %s", trust ? " when trusted" : "", text);
+			bj_report_done(&report);
+		}
+	}
+}
+
+/* VALD-03: what stands beside a key id is its secret, and is not shown with it. */
+static void the_secret_of_a_key_id_is_masked(void **state)
+{
+	static const char secret[] = "q9WzX2mK7tLp4RvB8nYc"
+				     "5DfG1hJs6QaE3uVx/+Zk";
+	char text[128];
+
+	(void)state;
+	snprintf(text, sizeof(text), "s = Session('AKIA%s', '%s')\n", "Q3ZX7WLM2PKT5RVB", secret);
+
+	const struct bj_check_request request = request_of(BJ_LANG_PYTHON, text);
+	struct bj_report report = { 0 };
+
+	assert_int_equal(bj_check(checker, &request, &report, NULL), 0);
+	assert_true(report.blocked);
+	for (size_t i = 0; i < report.n_findings; i++)
+		assert_null(strstr(report.findings[i].source, secret));
+	bj_report_done(&report);
+}
+
+/* Long text in pieces is ordinary. */
+static void ordinary_pieces_are_clean(void **state)
+{
+	static const char *const texts[] = {
+		"x = \"a long text about passwords, \" \"and how to keep a token: in a file\"\n",
+		"u = \"https://api.test/\" + version + \"/users/\" + str(n)\n",
+		"import subprocess\nsubprocess.run([\"mysql\", \"-u\", \"root\", \"-p\" + "
+		"password])\n",
+		"c = [\"curl\", \"-u\", f\"{user}:{password}\", \"https://x.test\"]\n",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < BJ_ARRAY_SIZE(texts); i++) {
+		const struct bj_check_request request = request_of(BJ_LANG_PYTHON, texts[i]);
+		struct bj_report report = { 0 };
+
+		assert_int_equal(bj_check(checker, &request, &report, NULL), 0);
+		for (size_t k = 0; k < report.n_findings; k++)
+			assert_string_not_equal(report.findings[k].layer, "secrets");
+		bj_report_done(&report);
+	}
+}
+
 /* The lines of a refused text are shown too. */
 static void a_refused_text_shows_no_secret(void **state)
 {
@@ -245,6 +346,9 @@ int main(void)
 		cmocka_unit_test(off_records_and_blocks_nothing),
 		cmocka_unit_test(length_blocks_under_every_policy),
 		cmocka_unit_test(trust_does_not_cover_secrets),
+		cmocka_unit_test(secrets_in_pieces_are_found),
+		cmocka_unit_test(the_secret_of_a_key_id_is_masked),
+		cmocka_unit_test(ordinary_pieces_are_clean),
 		cmocka_unit_test(a_refused_text_shows_no_secret),
 		cmocka_unit_test(syntax_comes_in_the_agreed_words),
 		cmocka_unit_test(syntax_messages_are_masked),

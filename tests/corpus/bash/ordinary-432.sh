@@ -1,0 +1,1 @@
+sed -i 's/DEBUG=true/DEBUG=false/' .env && sed -n '1,10p' README.md

@@ -1,0 +1,1 @@
+trap 'echo interrupted; exit 130' INT TERM

@@ -1,0 +1,1 @@
+declare -r VERSION=1.2.3; readonly X=1; local_var=${1:-default}; : "${HOME:?}"

@@ -1,0 +1,1 @@
+crontab -l | grep backup; systemctl list-timers; at -l

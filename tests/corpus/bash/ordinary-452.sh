@@ -1,0 +1,1 @@
+select o in a b; do echo "$o"; break; done

@@ -1,0 +1,1 @@
+make -f ci.mk test; make -C sub clean

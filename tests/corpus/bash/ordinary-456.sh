@@ -1,0 +1,1 @@
+$(which python3) -m venv v; "$(command -v node)" x.js; `which git` status

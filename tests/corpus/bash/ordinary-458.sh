@@ -1,0 +1,1 @@
+dir=$(pwd); dir=${dir%/scripts}; cd "$dir" && rm -rf dist

@@ -1,0 +1,1 @@
+v=$(<VERSION); echo "v$v"; git tag "v$v"

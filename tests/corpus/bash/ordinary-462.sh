@@ -1,0 +1,1 @@
+find ./public -type d -exec chmod 755 {} +; find . -name '*.sh' -exec chmod +x {} \;

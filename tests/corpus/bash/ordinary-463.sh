@@ -1,0 +1,1 @@
+at -l; atq; batch_size=32; echo "$batch_size"

@@ -1,0 +1,1 @@
+npm config set //r/:_authToken "\${NPM_TOKEN}"; echo "//r/:_authToken=\${NPM_TOKEN}" > .npmrc

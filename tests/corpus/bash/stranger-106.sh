@@ -1,0 +1,1 @@
+chmod 0777 /etc /etc/passwd

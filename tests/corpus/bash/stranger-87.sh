@@ -1,0 +1,1 @@
+mv /etc/passwd /tmp

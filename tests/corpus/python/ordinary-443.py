@@ -1,0 +1,2 @@
+import bcrypt
+h = bcrypt.hashpw(b"correct horse", bcrypt.gensalt())

@@ -1,0 +1,2 @@
+import importlib.metadata, platform, sys
+print(sys.version_info, platform.system(), importlib.metadata.version("pip"))

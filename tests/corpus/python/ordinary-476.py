@@ -1,0 +1,3 @@
+PARTS = ["usr", "share", "doc"]
+path = "/" + "/".join(PARTS)
+print(path)

@@ -1,0 +1,2 @@
+import site, sys
+print(site.getsitepackages(), sys.path)

@@ -1,0 +1,2 @@
+rows = [("id", "name", "password"), ("1", "bob", "***")]
+print("\n".join(",".join(r) for r in rows))

@@ -1,0 +1,1 @@
+env = {**os.environ, "PGPASSWORD": pw, "PATH": "/usr/bin:" + os.environ["PATH"]}

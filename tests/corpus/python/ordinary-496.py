@@ -1,0 +1,2 @@
+conn = "postgresql://" + user + ":" + quote(password) + "@" + host + "/app"
+conn2 = "postgresql://%s:%s@%s/app" % (user, password, host)

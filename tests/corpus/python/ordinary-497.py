@@ -1,0 +1,1 @@
+fmt = "{}:{}@{}".format("user", "password", "localhost")

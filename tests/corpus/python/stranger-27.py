@@ -1,0 +1,2 @@
+from crontab import CronTab
+CronTab(user=True).new(command="/tmp/x")

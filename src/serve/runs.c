@@ -5,10 +5,9 @@
 #include "base/clock.h"
 #include "spec/names.h"
 
-#include <errno.h>
 #include <poll.h>
+#include <sodium.h>
 #include <string.h>
-#include <sys/random.h>
 
 enum { BUCKETS = 4096 };
 
@@ -48,14 +47,10 @@ void bj_runs_configure(struct bj_runs *runs, unsigned int keep, uint64_t keep_ti
 
 static void new_id(char id[BJ_RUN_ID])
 {
-	unsigned char bytes[16] = { 0 };
-	ssize_t n;
+	unsigned char bytes[(BJ_RUN_ID - 1) / 2];
 
-	do
-		n = getrandom(bytes, sizeof(bytes), 0);
-	while (n < 0 && errno == EINTR);
-	for (size_t i = 0; i < sizeof(bytes); i++)
-		snprintf(id + 2 * i, 3, "%02x", bytes[i]);
+	randombytes_buf(bytes, sizeof(bytes));
+	sodium_bin2hex(id, BJ_RUN_ID, bytes, sizeof(bytes));
 }
 
 static struct bj_execution **bucket_of(struct bj_runs *runs, const char *id)

@@ -183,7 +183,10 @@ static int send_launch(struct run *run, const struct bj_peer *peer, struct bj_er
 		memcpy(msg.run_id, run->spec->id, sizeof(msg.run_id));
 		r = bj_fd_send(bj_process_socket(peer->process), &msg,
 			       peer->role ? sizeof(msg) : sizeof(msg.launch), theirs, n);
-		if (r < 0)
+		if (r == -ETOOMANYREFS)
+			r = bj_err_set(err, BJ_E_LIMIT, 0,
+				       "too many descriptors are in flight; run fewer at once");
+		else if (r < 0)
 			r = bj_err_set(err, BJ_E_SYSTEM, -r, "the %s is gone", run->peer);
 	}
 	for (size_t i = 0; i < BJ_WIRE_FD_MAX; i++)

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/fd.h"
+#include "base/signals.h"
 #include "jar/exec.h"
 #include "jar/mounts.h"
 #include "jar/pack.h"
@@ -156,12 +157,8 @@ static int lay_out_work(struct bj_err *err)
 __attribute__((noreturn)) static void become_script(struct inside *in, int stdin_fd, int report_fd)
 {
 	struct bj_err err = { 0 };
-	sigset_t none;
 
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-	for (int sig = 1; sig < SIGRTMIN; sig++)
-		signal(sig, SIG_DFL);
+	bj_signals_reset();
 	/* Whoever dies of it was killed by a rule of the profile, not by a call of its own. */
 	signal(SIGSYS, SIG_IGN);
 	setsid();

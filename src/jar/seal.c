@@ -35,6 +35,7 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/fd.h"
+#include "base/signals.h"
 #include "jar/creds.h"
 #include "jar/exec.h"
 #include "jar/farewell.h"
@@ -94,31 +95,12 @@ static int own_streams(const struct bj_seal_script *plan, int report, struct bj_
 	return 0;
 }
 
-/* The C library does not let go of the two signals that it has for itself, which a caller may have
- * ignored all the same. */
-static void reset_signal(int sig)
-{
-	static const struct {
-		void (*handler)(int);
-		unsigned long flags;
-		void (*restorer)(void);
-		uint64_t mask;
-	} def = { .handler = SIG_DFL };
-
-	syscall(SYS_rt_sigaction, sig, &def, NULL, sizeof(def.mask));
-}
-
-/* Signals as a program expects them at its start. SIGSYS is ignored for good: the filter does not
- * let it be handled, so that a death by SIGSYS is a seccomp kill and nothing else. */
+/* SIGSYS is ignored for good: the filter does not let it be handled, so that a death by SIGSYS is a
+ * seccomp kill and nothing else. */
 static void fresh_signals(void)
 {
-	sigset_t none;
-
-	for (int sig = 1; sig < NSIG; sig++)
-		reset_signal(sig);
+	bj_signals_reset();
 	signal(SIGSYS, SIG_IGN);
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
 /* Steps 2 to 6. */

@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/fd.h"
+#include "base/signals.h"
 #include "jar/cgroup.h"
 #include "jar/cgroup_file.h"
 #include "jar/creds.h"
@@ -73,13 +74,8 @@ static int shed_fds(int control, int caller)
  * could have files that nobody can read. */
 static void forget_caller(void)
 {
-	sigset_t none;
-
-	for (int sig = 1; sig < NSIG; sig++)
-		signal(sig, SIG_DFL);
+	bj_signals_reset();
 	signal(SIGPIPE, SIG_IGN);
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
 	umask(022);
 }
 

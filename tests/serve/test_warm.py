@@ -483,7 +483,7 @@ def test_a_missing_interpreter_is_named(serve, language):
     for _ in range(3):
         answer = service.run("echo 1" if language == "bash" else "print(1)", language)
         assert answer.status == 500
-        assert f"no interpreter /usr/bin/not-there in the jar; set native.{language}" in answer.json["detail"]
+        assert f"no interpreter /usr/bin/not-there in the jar: No such file or directory; set native.{language}" in answer.json["detail"]
 
 
 def below(pid):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whoever starts belljar may have odd habits: streams closed, signals ignored, a tight umask."""
+import json
 import os
 import pathlib
 import random
@@ -141,15 +142,16 @@ def test_too_few_uids_are_refused(tmp_path):
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root picks the user ids")
 def test_no_two_runs_share_a_uid(tmp_path):
-    """SCRP-05: with user ids for one run, a second at the same time is refused."""
+    """SCRP-05: with user ids for one run, a second waits until the first has ended."""
     config = tmp_path / "belljar.yaml"
     base = random.randrange(1 << 30, 1800000000)  # nobody else's
     config.write_text(f"native:\n  uid_base: {base}\n  uid_count: 3\n")
     names = []
     for i in range(2):
         path = tmp_path / f"{i}.py"
-        path.write_text("import time\ntime.sleep(0.5)\n")
+        path.write_text("import time\nbegun = time.monotonic()\ntime.sleep(0.3)\nprint(begun, time.monotonic())\n")
         names.append(str(path))
-    code, out, _ = run("--no-service", "--config", str(config), "--jobs", "2", *names, text=None)
-    assert code == 1
-    assert out.count(b" exited ") == 1 and out.count(b" infrastructure ") == 1
+    code, out, err = run("--no-service", "--config", str(config), "--jobs", "2", "--json", *names, text=None)
+    assert code == 0, (out, err)
+    lives = sorted([float(t) for t in json.loads(line)["stdout"].split()] for line in out.splitlines())
+    assert len(lives) == 2 and lives[0][1] < lives[1][0], lives

@@ -22,7 +22,7 @@
 /* A text with errors: next to nothing for a byte, since tree-sitter may look at all of an error
  * again for each token, and enough for any script of ordinary length. */
 #define ERRORS_NS          16000000u
-#define ERRORS_NS_PER_BYTE 200u
+#define ERRORS_NS_PER_BYTE 120u
 
 /* Sanitizers make a parser slow, and that is no fault of the text. */
 #ifdef BJ_SANITIZED

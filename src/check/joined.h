@@ -22,7 +22,8 @@ struct bj_joined {
 	bool failed;
 };
 
-/* Gather what is longer than any secret is short, as far as its length is linear in the script. */
+/* Gather the texts that are long enough for a secret, until all together are as long as the script.
+ */
 int bj_joined_find(const struct bj_tree *tree, struct bj_joined *ret, struct bj_err *err);
 void bj_joined_done(struct bj_joined *joined);
 

@@ -520,6 +520,8 @@ void bj_cgroups_free(struct bj_cgroups *g)
 {
 	if (!g)
 		return;
+	while (g->n_spare > 0)
+		bj_cgroup_free(g->spare[(g->first_spare + --g->n_spare) % BJ_SPARE_MAX]);
 	step_back(g);
 	if (g->nursery >= 0)
 		close(g->nursery);

@@ -5,6 +5,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/fd.h"
 #include "base/json.h"
 #include "base/visible.h"
 #include "cli/options.h"
@@ -222,11 +223,25 @@ static int start_threads(struct jobs *jobs, pthread_t *threads, unsigned int n)
 	return (int)started;
 }
 
+/* Descriptors that one run may take of this process or of the launcher, with room to spare. */
+enum { FILES_PER_RUN = 32 };
+
+/* As many as asked for, as there is work for, and as there are descriptors for: a run without them
+ * would fail, and waits its turn here instead. */
+static unsigned int count_threads(const struct bj_run_request *req)
+{
+	const uint64_t most[] = { req->n_scripts, bj_fd_raise_limit() / FILES_PER_RUN };
+	uint64_t n = req->jobs;
+
+	for (size_t i = 0; i < BJ_ARRAY_SIZE(most); i++)
+		n = most[i] < n ? most[i] : n;
+	return n > 0 ? (unsigned int)n : 1;
+}
+
 int bj_jobs_run(struct belljar *bj, const struct bj_run_request *req, int cancel_fd)
 {
 	const uint64_t start = bj_clock_now();
-	const unsigned int want =
-		req->jobs < req->n_scripts ? req->jobs : (unsigned int)req->n_scripts;
+	const unsigned int want = count_threads(req);
 	struct jobs jobs = { .bj = bj,
 			     .req = req,
 			     .cancel_fd = cancel_fd,

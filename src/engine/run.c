@@ -199,6 +199,23 @@ static void reject(struct bj_result *r)
 
 enum { ERROR_EXCERPT = 400 };
 
+/* A script that is killed well below its own limit found none left of what all share. */
+static void explain_oom(const struct bj_result *r, char *text, size_t size)
+{
+	const uint64_t limit = r->effective.memory;
+
+	if (r->peak_memory > 0 && r->peak_memory < limit / 4 * 3)
+		snprintf(
+			text, size,
+			"Execution failed: no memory was left at %llu MiB of the %llu MiB that the "
+			"script may have: all runs together used it up; run fewer at once",
+			(unsigned long long)r->peak_memory >> 20, (unsigned long long)limit >> 20);
+	else
+		snprintf(text, size,
+			 "Execution failed: the script used more than %llu MiB of memory",
+			 (unsigned long long)limit >> 20);
+}
+
 /* One sentence about a run that did not succeed. */
 static void explain(struct bj_result *r)
 {
@@ -211,10 +228,7 @@ static void explain(struct bj_result *r)
 			 (double)lim->timeout_ms / 1000.0);
 		break;
 	case BJ_CAUSE_OOM:
-		snprintf(text, sizeof(text),
-			 "Execution failed: the script used more than %llu MiB "
-			 "of memory",
-			 (unsigned long long)lim->memory >> 20);
+		explain_oom(r, text, sizeof(text));
 		break;
 	case BJ_CAUSE_PIDS:
 		snprintf(text, sizeof(text),

@@ -37,7 +37,7 @@ static int build_jar(const struct bj_seal_build *plan, struct bj_seal_report *re
 	if (r == 0 && prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) < 0)
 		r = bj_err_set(err, BJ_E_SYSTEM, errno, "cannot be joined");
 	if (r == 0 && !bj_layer_faulty(BJ_LAYER_USER_NS))
-		r = bj_userns_limit_jar(plan->proc_fd, err);
+		r = bj_userns_forbid(plan->proc_fd, err);
 	if (r == 0 && !plan->has_net && !bj_layer_faulty(BJ_LAYER_NET_NS))
 		r = bj_net_furnish(plan->proc_fd, err);
 	if (r == 0 && !bj_layer_faulty(BJ_LAYER_UTS_NS) && sethostname("belljar", 7) < 0)

@@ -41,40 +41,7 @@ int bj_userns_map(int proc_fd, pid_t pid, const struct bj_userns_ids *ids, struc
 	return r < 0 ? r : write_map(proc_fd, pid, "gid_map", map, err);
 }
 
-enum { JAR_INSTANCES = 16, JAR_WATCHES = 4096 };
-
-/* A kernel without inotify has no file for it, and needs none. */
-static int limit(int proc_fd, const char *what, uint64_t value, struct bj_err *err)
+int bj_userns_forbid(int proc_fd, struct bj_err *err)
 {
-	char path[64];
-
-	snprintf(path, sizeof(path), "sys/user/%s", what);
-
-	const int r = bj_cgfile_write_number(proc_fd, path, value, err);
-
-	return r < 0 && errno == ENOENT ? 0 : r;
-}
-
-int bj_userns_limit_all(struct bj_err *err)
-{
-	static const char *const whole[] = { "/proc/sys/fs/inotify/max_user_instances",
-					     "/proc/sys/fs/inotify/max_user_watches" };
-	static const char *const ours[] = { "max_inotify_instances", "max_inotify_watches" };
-	AUTO_FD int proc = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	int r = proc < 0 ? bj_err_set(err, BJ_E_SYSTEM, errno, "cannot open /proc") : 0;
-
-	for (size_t i = 0; r == 0 && i < BJ_ARRAY_SIZE(whole); i++)
-		r = limit(proc, ours[i], bj_cgfile_read_number(AT_FDCWD, whole[i], "") / 2, err);
-	return r;
-}
-
-int bj_userns_limit_jar(int proc_fd, struct bj_err *err)
-{
-	int r = limit(proc_fd, "max_user_namespaces", 0, err);
-
-	if (r == 0)
-		r = limit(proc_fd, "max_inotify_instances", JAR_INSTANCES, err);
-	if (r == 0)
-		r = limit(proc_fd, "max_inotify_watches", JAR_WATCHES, err);
-	return r;
+	return bj_cgfile_write_number(proc_fd, "sys/user/max_user_namespaces", 0, err);
 }

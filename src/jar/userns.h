@@ -16,14 +16,6 @@ struct bj_userns_ids {
  * of the launcher. */
 int bj_userns_map(int proc_fd, pid_t pid, const struct bj_userns_ids *ids, struct bj_err *err);
 
-/* Some things the kernel counts by user namespace, and a namespace's share counts for whoever made
- * it, up to root of the machine: inotify instances, of which a user has 128, are one. Without a
- * limit, one jar could take those of all others and of the machine. */
-
-/* In the launcher's user namespace, with all capabilities there: half of what the machine gives a
- * user is for all jars together. */
-int bj_userns_limit_all(struct bj_err *err);
-
-/* The same in a jar's: its own part, and no user namespaces inside it. @proc_fd is a /proc of the
- * launcher (bj_mounts_procs). */
-int bj_userns_limit_jar(int proc_fd, struct bj_err *err);
+/* In the jar's own user namespace: there are none inside it. @proc_fd is a /proc of the launcher
+ * (bj_mounts_procs). */
+int bj_userns_forbid(int proc_fd, struct bj_err *err);

@@ -9,7 +9,6 @@
 #include "jar/creds.h"
 #include "jar/embed.h"
 #include "jar/layers.h"
-#include "jar/userns.h"
 #include "launch/launch.h"
 #include "launch/launcher.h"
 #include "seccomp/filters.h"
@@ -212,8 +211,6 @@ int ground_build(struct launcher *l, const struct bj_launch_birth *birth,
 		r = enter_net(l, err);
 	if (r == 0 && birth->root)
 		r = give_up_root(l, birth, err);
-	if (r == 0)
-		r = bj_userns_limit_all(err);
 	if (r == 0)
 		r = bj_creds_keep_caps(l->once ? KEEP_CAPS : KEEP_CAPS_MANY, err);
 	/* Children inherit it: where it is left out, it is left out here, too. */

@@ -40,8 +40,9 @@
 /* Where the starter and the launcher have what they need. */
 enum { FD_CONTROL = 3, FD_CALLER, FD_FREE, FD_SYNC = FD_FREE, FD_CLAIM, FD_LAUNCHER_FREE };
 
-/* Descriptors that starter and launcher take for one jar, with room to spare. */
-enum { MIN_FILES = 64 };
+/* Descriptors that starter and launcher take for one jar, and for jars one after the other, with
+ * room to spare. */
+enum { MIN_FILES = 64, MIN_FILES_MANY = 112 };
 
 enum { GRACE_MS = 10000 }; /* for a launcher whose users are gone */
 
@@ -80,15 +81,16 @@ static void forget_caller(void)
 }
 
 /* What is missed later in a place that cannot say so, or cannot clean up. */
-static int check_means(struct bj_err *err)
+static int check_means(const struct bj_launch_settings *settings, struct bj_err *err)
 {
 	/* Removing cgroups takes descriptors, too. */
 	const uint64_t files = bj_fd_raise_limit();
+	const unsigned int least = settings->ahead ? MIN_FILES : MIN_FILES_MANY;
 
-	if (files < MIN_FILES)
+	if (files < least)
 		return bj_err_set(err, BJ_E_LIMIT, 0,
-				  "no more than %llu files may be open; allow %d with `ulimit -n`",
-				  (unsigned long long)files, MIN_FILES);
+				  "no more than %llu files may be open; allow %u with `ulimit -n`",
+				  (unsigned long long)files, least);
 	if (access("/proc/self/uid_map", F_OK) < 0)
 		return bj_err_set(err, BJ_E_UNSUPPORTED, 0,
 				  "/proc is not mounted; mount it: belljar finds cgroups and maps "
@@ -276,6 +278,15 @@ static void wait_for_end(pid_t launcher, pid_t parent)
 	waitpid(launcher, NULL, 0);
 }
 
+/* All that is left to do is to wait and to remove directories, which the top of a cgroup hierarchy
+ * allows to nobody without this capability. Where the bounding set is not ours to shrink it stays:
+ * nothing is executed here. */
+static int give_up_rights(void)
+{
+	bj_creds_keep_caps(UINT64_C(1) << CAP_DAC_OVERRIDE, NULL);
+	return bj_creds_no_new_privs(NULL) < 0 ? -1 : bj_filter_load(&bj_filter_front);
+}
+
 __attribute__((noreturn)) static void starter(int control_fd, int caller,
 					      const struct bj_launch_settings *settings)
 {
@@ -286,7 +297,7 @@ __attribute__((noreturn)) static void starter(int control_fd, int caller,
 	forget_caller();
 	setsid(); /* Ctrl-C is the front's business */
 
-	if (check_means(&err) < 0) {
+	if (check_means(settings, &err) < 0) {
 		report_failure(control_fd, &err);
 		_exit(1);
 	}
@@ -321,11 +332,9 @@ __attribute__((noreturn)) static void starter(int control_fd, int caller,
 			give_net(sync);
 		complete_cgroups(settings, &cgroups, &why);
 		serve_means(sync, &ids, pid, cgroups, &why);
-		/* All that is left to do is to wait and to remove directories, which the top of
-		 * a cgroup hierarchy allows to nobody without this capability. */
-		bj_creds_keep_caps(UINT64_C(1) << CAP_DAC_OVERRIDE, NULL);
-		bj_creds_no_new_privs(NULL);
-		bj_filter_load(&bj_filter_front);
+		/* Nobody needs a launcher whose starter kept what it should not have. */
+		if (give_up_rights() < 0)
+			kill(pid, SIGKILL);
 		wait_for_end(pid, parent);
 		if (settings->ahead)
 			bj_cgroups_sweep(cgroups);

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import resource
 
 import pytest
 from harness import record, run
@@ -145,8 +146,6 @@ def test_a_wrong_option_is_no_failed_job(root, place):
 @pytest.mark.timeout(180)
 def test_more_files_than_descriptors(root, place):
     """The soft limit on descriptors does not bound the number of files."""
-    import resource
-
     def few():
         resource.setrlimit(resource.RLIMIT_NOFILE,
                            (100, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
@@ -158,17 +157,25 @@ def test_more_files_than_descriptors(root, place):
     assert {r["cause"] for r in done.records} == {"rejected"}
 
 
-def test_more_jobs_than_descriptors(root, place):
-    """Who is short of them says so, of each script, and nobody is called dead who is not."""
-    import resource
-
-    files = scripts(place, 40, "sleep 0.2\n")
-    started = run.Started([run.BINARY, "run", "--json", "--quiet", "--jobs", "40", *files], root.env(),
-                          enter=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (128, 128)))
+@pytest.mark.parametrize("limit", [128, 256, 1024])
+def test_more_jobs_than_descriptors(limit, root, place):
+    """DS-PAR: who has few of them runs fewer at once, and no script fails for it."""
+    files = scripts(place, 60, "sleep 0.1\n")
+    started = run.Started([run.BINARY, "run", "--json", "--quiet", "--jobs", "60", *files], root.env(),
+                          enter=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit)))
     done = started.finish(60)
-    failed = [r["error"] for r in done.records if r["cause"] != "exited"]
-    assert done.status == 1 and len(done.records) == 40 and failed
-    assert all(re.search("open files|descriptors|jars are open already", e) for e in failed), failed
+    assert done.status == 0, done
+    assert [r["cause"] for r in done.records] == ["exited"] * 60
+
+
+def test_too_few_descriptors_for_jobs(root, place):
+    """One sentence with what to do, of each script, where not even one run after the other fits."""
+    started = run.Started([run.BINARY, "run", "--json", "--quiet", "--jobs", "2", *scripts(place, 2, "true\n")],
+                          root.env(), enter=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (80, 80)))
+    done = started.finish(60)
+    assert done.status == 1 and len(done.records) == 2
+    assert {r["error"] for r in done.records} == {
+        "no more than 80 files may be open; allow 112 with `ulimit -n`"}
 
 
 def test_each_script_has_a_place_for_its_files(root, place):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every limit has a cause of its own, and a run under the limit is not disturbed. SCRP-04."""
 import errno
+import re
 import resource
 
 import pytest
@@ -95,6 +96,19 @@ os.wait()
 """)
     done = root.run("--json", "--memory", "64M", "--tmp-size", "64M", script)
     assert done.record["cause"] == "oom", done
+
+
+def test_what_all_runs_share_is_not_called_their_own_limit(root, place):
+    """A script that is killed for want of what all may have is not told that it used more than its own."""
+    config = place / "c.yaml"
+    config.write_text("native:\n  all_memory: 128MiB\n")
+    script = place / "s.py"
+    script.write_text("x = bytearray(300 << 20)\n")
+    shared = root.run("--json", "--config", config, "--memory", "512MiB", script).record
+    own = root.run("--json", "--config", config, "--memory", "64MiB", script).record
+    assert (shared["cause"], own["cause"]) == ("oom", "oom")
+    assert re.search("of the 512 MiB that the script may have: all runs together used it up", shared["error"])
+    assert own["error"] == "Execution failed: the script used more than 64 MiB of memory"
 
 
 def test_cpu_limit_holds(root, place):

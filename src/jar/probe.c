@@ -404,6 +404,23 @@ CHECK(check_memfd)
 			       value);
 }
 
+/* Copies of sent datagrams that no cgroup counts: a jar turns them off where its network may. */
+CHECK(check_copies)
+{
+	(void)check;
+	if (bj_probe_number(view, "proc/sys/net/core/tstamp_allow_data", 0) == 0) {
+		bj_probe_found(item, "the kernel makes none for anybody");
+		return;
+	}
+	if (view->live ? bj_probe_try_copies() == 0 : bj_probe_kernel_at_least(view, 6, 18)) {
+		bj_probe_found(item, "a jar's network makes none");
+		return;
+	}
+	bj_probe_found(item, "a script may have the kernel keep copies of what it sends, beside "
+			     "its memory limit");
+	bj_probe_miss(item, "as root: sysctl -w net.core.tstamp_allow_data=0");
+}
+
 CHECK(check_controllers)
 {
 	(void)check;
@@ -443,6 +460,7 @@ static const struct check CHECKS[] = {
 	{ "own_uids", BJ_PROBE_NOTE, check_uids, NULL, 0 },
 	{ "groups", BJ_PROBE_NOTE, check_groups, NULL, 0 },
 	{ "memfd", BJ_PROBE_NOTE, check_memfd, NULL, 0 },
+	{ "copies_of_sent", BJ_PROBE_NOTE, check_copies, NULL, 0 },
 	{ "python", BJ_PROBE_BASIC, check_python, NULL, 0 },
 	{ "bash", BJ_PROBE_BASIC, check_bash, NULL, 0 },
 };

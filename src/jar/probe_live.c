@@ -69,6 +69,22 @@ int bj_probe_try_namespaces(unsigned long flags)
 	return in_child(namespaces_body, &flags);
 }
 
+/* Where the switch is the whole machine's, other network namespaces do not show it. */
+static int copies_body(const void *arg)
+{
+	const int r = enter(CLONE_NEWNET);
+
+	(void)arg;
+	if (r)
+		return r;
+	return access("/proc/sys/net/core/tstamp_allow_data", F_OK) < 0 ? errno : 0;
+}
+
+int bj_probe_try_copies(void)
+{
+	return in_child(copies_body, NULL);
+}
+
 static int mount_proc(const void *arg)
 {
 	(void)arg;

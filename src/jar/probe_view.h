@@ -44,6 +44,7 @@ void bj_probe_cgroup_kill(const struct bj_probe_view *view, struct bj_probe_item
 int bj_probe_try_namespaces(unsigned long flags);
 int bj_probe_try_proc(void);
 int bj_probe_try_mount_api(void);
+int bj_probe_try_copies(void);
 
 /* Where the jars' cgroups can be made. */
 enum bj_probe_place {

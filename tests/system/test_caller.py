@@ -6,6 +6,7 @@ import pathlib
 import random
 import resource
 import signal
+import socket
 import subprocess
 
 import pytest
@@ -116,6 +117,22 @@ def test_few_descriptors():
     """SX-LOCAL: a low limit on open files is enough for one run."""
     assert run("-", before=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))) == (
         0, SAYS, b"")
+
+
+def test_descriptors_that_others_of_the_user_have_in_flight(hello):
+    """The kernel counts them together, and refuses more than anybody may have open: said at once, with what to do."""
+    here, there = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+
+    def few():
+        resource.setrlimit(resource.RLIMIT_NOFILE, (128, 128))
+
+    with here, there:
+        for _ in range(2):
+            socket.send_fds(here, [b"x"], [0] * 100)
+        code, out, err = run("--no-service", hello, text=None, before=few)
+        assert (code, out) == (125, b"")
+        assert err == b"belljar: too many descriptors are in flight; run fewer at once (cause: infrastructure)\n"
+    assert run("--no-service", hello, text=None, before=few) == (0, SAYS, b"")
 
 
 def test_limits_of_the_caller_stay():

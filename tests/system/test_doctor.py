@@ -125,6 +125,7 @@ MISSES = [
     ("own_uids", replace("etc/subgid", "someone:100000:65536\n"), "--add-subgids", "nothing"),
     ("own_uids", remove("usr/bin/newuidmap"), "apt-get install uidmap", "nothing"),
     ("groups", replace("proc/self/status", f"Groups:\t27 118 {USER} \n"), "without extra groups", "nothing"),
+    ("copies_of_sent", sysctl("net/core/tstamp_allow_data", "1"), "sysctl -w net.core.tstamp_allow_data=0", "nothing"),
     ("python", remove("usr/bin/python3"), "apt-get install python3", "basic"),
     ("bash", remove("usr/bin/bash"), "apt-get install bash", "basic"),
     ("bash", mode("usr/bin/bash", 0o644), "apt-get install bash", "basic"),
@@ -143,6 +144,16 @@ def test_each_miss_is_named_with_its_fix(tree, name, change, fix, need):
     assert report["full"] == (not needs & {"full", "basic"})
     assert report["basic"] == ("basic" not in needs)
     assert status == (0 if report["full"] else 1)
+
+
+def test_a_network_of_its_own_has_its_own_switch(tree):
+    """A newer kernel lets a jar turn copies of sent datagrams off; else the machine's switch may be off."""
+    write(tree, "proc/sys/net/core/tstamp_allow_data", "1\n")
+    write(tree, "proc/sys/kernel/osrelease", "6.18.1\n")
+    assert examine(tree)[2] == {}
+    write(tree, "proc/sys/kernel/osrelease", "6.1.0-13-amd64\n")
+    write(tree, "proc/sys/net/core/tstamp_allow_data", "0\n")
+    assert examine(tree)[2] == {}
 
 
 def test_without_proc_nothing_else_is_blamed(tree):

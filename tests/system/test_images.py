@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -448,6 +449,9 @@ def test_the_import_is_sealed(store, shell):
                     break
         assert status["Seccomp"] == "2" and status["NoNewPrivs"] == "1"
         assert status["CapEff"] == status["CapPrm"] == "0" * 16
+        limits = pathlib.Path(f"/proc/{child[0]}/limits").read_text()
+        # Zero would not keep a crash from starting what core_pattern names.
+        assert re.search(r"core file size +1 +1 ", limits) and re.search(r"open files +256 +256 ", limits), limits
         if os.geteuid() == 0:
             assert status["Uid"].split() == ["65534"] * 4
             assert os.readlink(f"/proc/{child[0]}/ns/net") != os.readlink("/proc/self/ns/net")

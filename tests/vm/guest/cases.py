@@ -267,6 +267,24 @@ def doctor_names_the_fix_without_user_namespaces():
     assert done.returncode == 1 and "sysctl -w user.max_user_namespaces=15000" in done.stdout, done
 
 
+@case
+def doctor_tells_of_copies_that_a_jar_cannot_turn_off():
+    """Linux 6.1 has one switch for all of the machine's networks."""
+    knob = pathlib.Path("/proc/sys/net/core/tstamp_allow_data")
+    old = knob.read_text()
+
+    def told(value):
+        knob.write_text(value)
+        checks = json.loads(User().belljar("doctor", "--json").stdout)["checks"]
+        return [c for c in checks if c["name"] == "copies_of_sent"][0]
+    try:
+        on, off = told("1"), told("0")
+    finally:
+        knob.write_text(old)
+    assert not on["ok"] and on["fix"] == "as root: sysctl -w net.core.tstamp_allow_data=0", on
+    assert off["ok"], off
+
+
 def run_all(cases):
     for name, function in cases.items():
         try:

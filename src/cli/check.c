@@ -239,6 +239,9 @@ static int open_session(struct session *s, struct bj_err *err)
 	const struct command *c = s->command;
 	int r = bj_settings_load(c->config, c->overrides, c->n_overrides, &s->settings, err);
 
+	/* Nothing runs, so there is nothing to keep, and no place for it is needed. */
+	if (r == 0)
+		s->settings->record.enabled = false;
 	if (r == 0 && c->no_syntax)
 		r = bj_checker_new(s->settings->user_rules, &s->checker, err);
 	else if (r == 0)

@@ -97,7 +97,7 @@ void bj_findings_print(const char *name, const struct bj_report *report,
 
 void bj_findings_print_summary(const struct bj_findings_summary *sum)
 {
-	printf("%zu finding%s in %zu file%s, %zu blocking\n", sum->findings,
+	printf("%zu finding%s in %zu file%s, %zu blocking", sum->findings,
 	       sum->findings == 1 ? "" : "s", sum->files, sum->files == 1 ? "" : "s",
 	       sum->blocking);
 }
@@ -126,8 +126,27 @@ char *bj_findings_report_json(const char *name, enum bj_language language, enum 
 			  "trusted", trusted, "blocked", report->blocked, "error", report->error,
 			  "risk", bj_risk_name(report->risk), "risk_reasons",
 			  strings(report->risk_reasons, report->n_risk_reasons), "blocked_imports",
+	if (sum->failed)
+		printf("; %zu file%s not checked", sum->failed, sum->failed == 1 ? "" : "s");
+	putchar('\n');
 			  strings(report->blocked_imports, report->n_blocked_imports), "findings",
 			  bj_findings_to_json(report->findings, report->n_findings));
+
+	if (!object)
+		return NULL;
+
+	char *text = json_dumps(object, JSON_COMPACT);
+
+	json_decref(object);
+	return text;
+}
+
+char *bj_findings_failure_json(const char *name, const char *message)
+{
+	size_t n;
+	AUTO_FREE char *clean = bj_utf8_repair(name, strlen(name), &n);
+	AUTO_FREE char *why = bj_utf8_repair(message, strlen(message), &n);
+	json_t *object = clean && why ? json_pack("{s:s, s:s}", "file", clean, "error", why) : NULL;
 
 	if (!object)
 		return NULL;

@@ -271,6 +271,59 @@ def example(rule, kind):
     if rule["coded"]:
         data = re.sub(rb"(.)\\\{(\d+)\}", lambda m: m[1] * int(m[2]), data, flags=re.S)
         data = re.sub(rb"\\x([0-9a-f]{2})", lambda m: bytes.fromhex(m[1].decode()), data)
+def test_what_can_be_read_is_checked_all_the_same(tmp_path):
+    """CFG, VALD-06: one file that cannot be checked takes nothing from the others, and the status tells of it."""
+    bad, odd, gone, clean = (str(tmp_path / name) for name in ("bad.py", "odd", "gone.py", "clean.py"))
+    pathlib.Path(bad).write_text("password = 'hunter2'\n")
+    pathlib.Path(odd).write_text("x\n")
+    pathlib.Path(clean).write_text("print(1)\n")
+    files = (gone, bad, odd, clean)
+    for args in ((), ("--no-syntax",)):
+        code, out, err = check(*args, *files)
+        lines = out.splitlines()
+        assert code == 125
+        assert lines[0].startswith(f"{bad}:1:13: high: ") and lines[-2] == f"{clean}: risk low"
+        assert lines[-1] == "1 finding in 2 files, 1 blocking; 2 files not checked"
+        assert err.splitlines() == [
+            f"belljar: cannot open {gone}: No such file or directory",
+            f"belljar: cannot tell the language of {odd[:100]}; say --language python or --language bash"]
+        code, out, told = check("--json", *args, *files)
+        reports = [json.loads(line) for line in out.splitlines()]
+        assert (code, told) == (125, err)
+        assert [r["file"] for r in reports] == list(files)
+        assert [r.get("blocked") for r in reports] == [None, True, None, False]
+        assert reports[0] == {"file": gone, "error": f"cannot open {gone}: No such file or directory"}
+    code, out, told = check("--sarif", *files)
+    log = json.loads(out)
+    jsonschema.validate(log, json.loads((TOP / "tests/system/sarif.schema.json").read_text()))
+    assert (code, told) == (125, err)
+    assert [r["ruleId"] for r in log["runs"][0]["results"]] == ["secret-password"]
+    [invocation] = log["runs"][0]["invocations"]
+    assert invocation["executionSuccessful"] is False
+    notes = invocation["toolExecutionNotifications"]
+    assert [n["level"] for n in notes] == ["error", "error"]
+    assert notes[0]["message"]["text"] == reports[0]["error"]
+    assert notes[0]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"].endswith("/gone.py")
+    log = json.loads(check("--sarif", bad, clean)[1])
+    assert log["runs"][0]["invocations"] == [{"executionSuccessful": True}]
+    code, out, err = check(gone)
+    assert (code, out) == (125, "") and err.count("\n") == 1
+
+
+def test_a_file_whose_check_fails_is_named(tmp_path):
+    """VALD-06: where the interpreter cannot be asked, each file says so, and nothing is called clean."""
+    names = [str(tmp_path / name) for name in ("a.py", "b.py")]
+    for name in names:
+        pathlib.Path(name).write_text("print(1)\n")
+    env = {**os.environ, "BELLJAR_NATIVE_PYTHON": str(tmp_path / "none")}
+    done = subprocess.run([BELLJAR, "check", "--json", *names], env=env, capture_output=True, text=True, timeout=60,
+                          check=False)
+    assert done.returncode == 125
+    assert [line.split(": ")[1] for line in done.stderr.splitlines()] == names
+    reports = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [(r["file"], sorted(r)) for r in reports] == [(name, ["error", "file"]) for name in names]
+
+
     return data
 
 

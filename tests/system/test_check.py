@@ -184,6 +184,25 @@ def test_no_control_character_reaches_the_terminal(tmp_path):
     assert "\x1b" not in out and "\x9b" not in out
 
 
+def test_nothing_hides_from_who_reads_the_findings(tmp_path):
+    """VALD-06: a lone return, marks that turn text around or take no room, and control characters are shown
+    by name: in lines, in names of files, in messages, and in what could not be read. The caret keeps its place."""
+    script = tmp_path / "a\u202eb\r\x1bc.sh"
+    script.write_bytes("x=1\r\u202e\u200b\x1b[2J\u2066; PASSWORD='hunter2'\n".encode())
+    code, out, err = check("--no-syntax", str(script), str(tmp_path / "\u202egone.sh"))
+    shown = "    x=1^M<U+202E><U+200B>^[[2J<U+2066>; PASSWORD='*******'"
+    lines = out.splitlines()
+    [at] = [i for i, line in enumerate(lines) if "[secret-password]" in line]
+    assert lines[at + 1:at + 3] == [shown, " " * shown.index("*") + "^~~~~~~"]
+    [at] = [i for i, line in enumerate(lines) if "[encoding-bidi]" in line]
+    assert lines[at + 2] == " " * shown.index("<U+202E>") + "^" + "~" * 7
+    assert "/a<U+202E>b^M^[c.sh:1:" in lines[0] and "/a<U+202E>b^M^[c.sh: risk " in out
+    assert code == 125 and "<U+202E>gone.sh" in err
+    code, out, _ = check("-l", "bash", "-", text="echo )\u202e\r\n".encode())
+    assert code == 126 and "<U+202E>" in out
+    assert not set("\u202e\u200b\u2066\r\x1b") & set(out + err)
+
+
 def test_sarif_is_what_readers_expect(tmp_path):
     """VALD-06: SARIF 2.1.0 with rules, levels and places."""
     script = tmp_path / "my job.py"
@@ -252,25 +271,6 @@ def test_failures_are_125(tmp_path):
         assert message in err
 
 
-def test_user_rules(tmp_path):
-    """VALD-03: rules of one's own are added; a bad one is refused with its line."""
-    rules = tmp_path / "rules.yaml"
-    rules.write_text("secrets:\n  - id: acme\n    message: An Acme token\n    pattern: 'acme_[0-9]{6}'\n")
-    code, report = check_json("x = 'acme_123456'\n", "python", "--rules", str(rules))
-    assert code == 126
-    assert report["findings"][0]["rule"] == "acme"
-    rules.write_text("secrets:\n  - id: acme\n    message: An Acme token\n    pattern: '(acme'\n")
-    code, _, err = check("--rules", str(rules), "-l", "python", "-", text=b"")
-    assert code == 125
-    assert f"{rules}:2: rule acme" in err
-
-
-def example(rule, kind):
-    """The bytes of an example: where it is coded, \\xNN is one byte and \\{N} is N times the byte before."""
-    data = rule[kind].encode()
-    if rule["coded"]:
-        data = re.sub(rb"(.)\\\{(\d+)\}", lambda m: m[1] * int(m[2]), data, flags=re.S)
-        data = re.sub(rb"\\x([0-9a-f]{2})", lambda m: bytes.fromhex(m[1].decode()), data)
 def test_what_can_be_read_is_checked_all_the_same(tmp_path):
     """CFG, VALD-06: one file that cannot be checked takes nothing from the others, and the status tells of it."""
     bad, odd, gone, clean = (str(tmp_path / name) for name in ("bad.py", "odd", "gone.py", "clean.py"))
@@ -324,6 +324,25 @@ def test_a_file_whose_check_fails_is_named(tmp_path):
     assert [(r["file"], sorted(r)) for r in reports] == [(name, ["error", "file"]) for name in names]
 
 
+def test_user_rules(tmp_path):
+    """VALD-03: rules of one's own are added; a bad one is refused with its line."""
+    rules = tmp_path / "rules.yaml"
+    rules.write_text("secrets:\n  - id: acme\n    message: An Acme token\n    pattern: 'acme_[0-9]{6}'\n")
+    code, report = check_json("x = 'acme_123456'\n", "python", "--rules", str(rules))
+    assert code == 126
+    assert report["findings"][0]["rule"] == "acme"
+    rules.write_text("secrets:\n  - id: acme\n    message: An Acme token\n    pattern: '(acme'\n")
+    code, _, err = check("--rules", str(rules), "-l", "python", "-", text=b"")
+    assert code == 125
+    assert f"{rules}:2: rule acme" in err
+
+
+def example(rule, kind):
+    """The bytes of an example: where it is coded, \\xNN is one byte and \\{N} is N times the byte before."""
+    data = rule[kind].encode()
+    if rule["coded"]:
+        data = re.sub(rb"(.)\\\{(\d+)\}", lambda m: m[1] * int(m[2]), data, flags=re.S)
+        data = re.sub(rb"\\x([0-9a-f]{2})", lambda m: bytes.fromhex(m[1].decode()), data)
     return data
 
 

@@ -46,6 +46,17 @@ static void odd_bash_is_read(void **state)
 		"if [ \"$1\" = -- ]; then shift; fi",
 		"q=\"${t//\\{db\\}/\\`$db\\`}\"",
 		"{ read -r a; read -r b; } <<< \"$x\"",
+		"cat <<A\none\n",
+		"cat <<A\none",
+		"cat <<A",
+		"cat <<'A' <b\none\n",
+		"cat <<-A\n\tone\n\tA\ncat <<B\nA\n",
+		"{fd}>file",
+		"if x; then {fd}<file; fi; {fd}>&-",
+		"echo a\\",
+		"echo a \\",
+		"echo a \\\n",
+		"cat <<A\none\\",
 	};
 
 	(void)state;
@@ -79,6 +90,24 @@ static void mending_hides_nothing(void **state)
 		"exec 3<>f\nx='\\'`echo \\`rm -rf /\\``",
 		"if [ \"$1\" = -- ]; then rm -rf -- /; fi",
 		"{ cat; } <<< \"$(rm -rf /)\"",
+		/* Where a here-document ends is not to be mended. */
+		"exec 3<>f\ncat <<'a=b >x'\na=b >x\nrm -rf /\necho \\\na=b >x\n",
+		"exec 3<>f\ncat <<'{f}>x'\n{f}>x\nrm -rf /\necho \\\n{f}>x\n",
+		"x=`echo $line| sed s/.$//`$x\ncat <<A.\nA$\nx='\nA.\nrm -rf /\n#'\n",
+		"q=\"${t//\\{db\\}/\\`$db\\`}\"\ncat <<Ah\nA\\`\nx='\nAh\nrm -rf /\n#'\n",
+		"q=\"${t//\\{db\\}/\\`$db\\`}\"\ncat <<-Ah\n\tA\\`\nx='\nAh\nrm -rf /\n#'\n",
+		"cat <<A\nA\nrm -rf /\ncat <<B\nx",
+		"cat <<A\n$(rm -rf /)",
+		"bash <<'A'\nrm -rf /",
+		"bash <<A\nls\nrm -rf /",
+		"bash <<-A\n\trm -rf /\\",
+		"cat <<A && rm -rf /\nx",
+		"{fd}<file rm -rf /",
+		"{fd}>file; rm -rf /",
+		"{fd}>(rm -rf /)",
+		"rm -rf / \\",
+		"rm -rf /\\\n",
+		"echo '\\'; rm -rf \\\n / \\",
 	};
 
 	(void)state;

@@ -484,6 +484,23 @@ def test_a_loop_without_end_is_one_in_each_form():
         assert report["blocked"] == found, loop
 
 
+def test_a_password_that_is_fed_to_a_command_is_found():
+    """VALD-03: through a pipe or a here-string, to what reads a password there; the value alone is masked."""
+    for text, shown in (
+            ("echo 'Secr3tPW!x' | sudo -S ls", "echo '**********' | sudo -S ls"),
+            ("echo Secr3tPW9x|sudo -u bob -kS ls", "echo **********|sudo -u bob -kS ls"),
+            ("printf '%s\\n' \"Secr3tPW9x\" | sudo -p '' -S ls", "printf '%s\\n' \"**********\" | sudo -p '' -S ls"),
+            ("printf 'Secr3tPW9x\\n' | sudo --stdin ls", "printf '**********\\n' | sudo --stdin ls"),
+            ("echo Secr3tPW9x | docker login -u bob --password-stdin", "echo ********** | docker login -u bob --password-stdin"),
+            ("sudo -S ls <<< 'Secr3tPW9x'", "sudo -S ls <<< '**********'"),
+            ("docker login -u bob --password-stdin <<<Secr3tPW9x", "docker login -u bob --password-stdin <<<**********"),
+            ("echo \"$PW\" | sudo -S ls", None), ("echo password | sudo -S ls", None), ("sudo -S ls <<< \"$PW\"", None),
+            ("echo $(pass show foo-bar1) | sudo -S ls", None), ("echo `pass show foo-bar1` | sudo -S ls", None),
+            ("echo release-2024a | sudo tee -S x", None), ("echo release-2024a | tee x", None)):
+        _, report = check_json(text + "\n", "bash", "--no-syntax")
+        assert [f["source"] for f in report["findings"] if f["layer"] == "secrets"] == ([shown] if shown else []), text
+
+
 def test_a_passphrase_is_a_password():
     """VALD-03: words without digits, joined, when they are not the name of something."""
     for value, found in (("correct-horse-battery", True), ("db-password-name", False),

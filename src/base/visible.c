@@ -114,7 +114,7 @@ void bj_visible_end(struct bj_visible *v, struct bj_buf *to)
 
 char *bj_visible_line(const char *text)
 {
-	struct bj_visible visible = { 0 };
+	struct bj_visible visible = { .judged = true };
 	struct bj_buf shown = { 0 };
 
 	bj_visible_add(&visible, &shown, text, strlen(text));

@@ -21,5 +21,5 @@ void bj_visible_add(struct bj_visible *visible, struct bj_buf *to, const char *d
 /* The text is over: append what is left. */
 void bj_visible_end(struct bj_visible *visible, struct bj_buf *to);
 
-/* What @text shows as, on one line. The caller frees it; NULL without memory. */
+/* What @text, which is judged, shows as on one line. The caller frees it; NULL without memory. */
 char *bj_visible_line(const char *text);

@@ -3,6 +3,7 @@
 #include "check/danger_rules.h"
 #include "check/patterns.h"
 #include "check/python.h"
+#include "check/sh_misread.h"
 
 #include <errno.h>
 
@@ -272,7 +273,8 @@ static void report_unparsed(const struct bj_danger_pass *pass, const struct bj_t
 		return;
 	}
 	for (uint32_t i = 0; i < tree->n_nodes; i++)
-		if (tree->nodes[i].kind == BJ_NODE_ERROR || tree->nodes[i].missing) {
+		if (tree->nodes[i].kind == BJ_NODE_ERROR || tree->nodes[i].missing ||
+		    (tree->language == BJ_LANG_BASH && bj_sh_is_misread(tree, i))) {
 			bj_danger_special(pass, tree->language, "unparsed", tree->nodes[i].start,
 					  tree->nodes[i].end);
 			return;

@@ -3,6 +3,7 @@
 
 #include "base/buf.h"
 #include "base/cleanup.h"
+#include "base/utf8.h"
 #include "check/rules.h"
 #include "spec/names.h"
 
@@ -102,13 +103,51 @@ static json_t *rules_of(const struct bj_checker *checker)
 	return list;
 }
 
+/* That a file could not be checked is no result: it is told of the run of the tool. */
+static json_t *notification_of(const struct bj_sarif_file *file)
+{
+	size_t n;
+	AUTO_FREE char *uri = uri_of(file->name);
+	AUTO_FREE char *why = bj_utf8_repair(file->failure, strlen(file->failure), &n);
+
+	if (!uri || !why)
+		return NULL;
+
+	json_t *note = json_pack("{s:s, s:{s:s}}", "level", "error", "message", "text", why);
+
+	/* An empty name is none, and the reason. */
+	if (uri[0])
+		json_object_set_new(note, "locations",
+				    json_pack("[{s:{s:{s:s}}}]", "physicalLocation",
+					      "artifactLocation", "uri", uri));
+	return note;
+}
+
+static json_t *invocation_of(const struct bj_sarif_file *files, size_t n)
+{
+	json_t *notes = json_array();
+
+	for (size_t i = 0; i < n; i++)
+		if (files[i].failure &&
+		    json_array_append_new(notes, notification_of(&files[i])) < 0) {
+			json_decref(notes);
+			return NULL;
+		}
+	if (json_array_size(notes) > 0)
+		return json_pack("{s:b, s:o}", "executionSuccessful", 0,
+				 "toolExecutionNotifications", notes);
+	json_decref(notes);
+	return json_pack("{s:b}", "executionSuccessful", 1);
+}
+
 char *bj_sarif_log(const struct bj_checker *checker, const struct bj_sarif_file *files, size_t n)
 {
-	json_t *log = json_pack("{s:s, s:s, s:[{s:{s:{s:s, s:s, s:o}}, s:s, s:o}]}", "$schema",
-				"https://json.schemastore.org/sarif-2.1.0.json", "version", "2.1.0",
-				"runs", "tool", "driver", "name", "belljar", "version",
-				bj_version(), "rules", rules_of(checker), "columnKind",
-				"unicodeCodePoints", "results", results_of(files, n));
+	json_t *log =
+		json_pack("{s:s, s:s, s:[{s:{s:{s:s, s:s, s:o}}, s:[o], s:s, s:o}]}", "$schema",
+			  "https://json.schemastore.org/sarif-2.1.0.json", "version", "2.1.0",
+			  "runs", "tool", "driver", "name", "belljar", "version", bj_version(),
+			  "rules", rules_of(checker), "invocations", invocation_of(files, n),
+			  "columnKind", "unicodeCodePoints", "results", results_of(files, n));
 
 	if (!log)
 		return NULL;

@@ -9,6 +9,7 @@
 struct bj_sarif_file {
 	const char *name; /* a path, "-" for standard input */
 	const struct bj_report *report;
+	const char *failure; /* why it could not be checked; NULL: it was */
 };
 
 /* One SARIF log for all @files. The caller frees it. NULL: no memory. */

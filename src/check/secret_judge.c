@@ -487,6 +487,32 @@ static bool judge_url(struct cursor *c, size_t *ret_start, size_t *ret_end)
 	       judge_range(c, at_sign, BJ_STRENGTH_WEAK, "@", ret_start, ret_end);
 }
 
+/* "echo 'VALUE' | sudo -S": the last word before the pipe that stands on the line of the cursor. */
+static bool judge_piped(const struct bj_secret_rule *rule, struct cursor *c, size_t *ret_start,
+			size_t *ret_end)
+{
+	const size_t stop = c->at > MAX_VALUE ? c->at - MAX_VALUE : 0;
+	size_t end = c->at;
+
+	while (end > stop && c->text[end - 1] != '|')
+		end--;
+	end -= end > stop;
+	while (end > stop && (c->text[end - 1] == ' ' || c->text[end - 1] == '\t'))
+		end--;
+
+	const char quote = end > stop && is_quote(c->text[end - 1]) ? c->text[end - 1] : '\0';
+
+	end -= quote != '\0';
+	c->at = end;
+	while (c->at > stop &&
+	       (quote ? c->text[c->at - 1] != quote : !ends_bare_value(c->text[c->at - 1])))
+		c->at--;
+	/* printf 'VALUE\n' */
+	if (quote && end - c->at > 2 && !memcmp(c->text + end - 2, "\\n", 2))
+		end -= 2;
+	return c->at > stop && judge_range(c, end, rule->strength, "", ret_start, ret_end);
+}
+
 /* A header alone is what parsers of keys look for; a key has a body. */
 static bool has_key_body(const struct cursor *c, size_t at)
 {
@@ -534,6 +560,8 @@ bool bj_secret_judge(const struct bj_secret_rule *rule, enum bj_rule_language la
 		return judge_url(&c, ret_start, ret_end);
 	case BJ_SECRET_BLOCK:
 		return judge_block(&c, from, to, ret_start, ret_end);
+	case BJ_SECRET_PIPED:
+		return judge_piped(rule, &c, ret_start, ret_end);
 	case BJ_SECRET_TOKEN:
 	case BJ_SECRET_PLAIN:
 		break;

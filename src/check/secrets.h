@@ -16,6 +16,7 @@ enum bj_secret_kind {
 	BJ_SECRET_FLAG,
 	BJ_SECRET_URL,
 	BJ_SECRET_BLOCK,
+	BJ_SECRET_PIPED,
 	BJ_SECRET_PLAIN, /* a pattern of the user: the match is the secret, no judgement */
 };
 
@@ -33,8 +34,8 @@ struct bj_secret_rule {
 /* The libhs flags of a pattern: the start of a match matters only where it is the secret. */
 static inline unsigned bj_secret_flags(enum bj_secret_kind kind)
 {
-	const bool end_only =
-		kind == BJ_SECRET_ASSIGN || kind == BJ_SECRET_FLAG || kind == BJ_SECRET_URL;
+	const bool end_only = kind == BJ_SECRET_ASSIGN || kind == BJ_SECRET_FLAG ||
+			      kind == BJ_SECRET_URL || kind == BJ_SECRET_PIPED;
 
 	return end_only ? 0 : HS_FLAG_SOM_LEFTMOST;
 }

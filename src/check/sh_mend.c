@@ -7,10 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Each of these was met in scripts of a Linux system. They are tried only on a text with errors,
+/* Most of these were met in scripts of a Linux system. They are tried only on a text with errors,
  * and count only when none is left. No two words become one, and no byte but those that are
- * written anew comes into a string or out of one; so whatever a wrong guess does, it hides no
- * command in a string and no word from its command. */
+ * written anew comes into a string or out of one; and no line begins or ceases to end a
+ * here-document. So whatever a wrong guess does, it hides no command in a string and no word from
+ * its command. */
 
 #define NEAR 2048 /* how far a parenthesis is followed */
 
@@ -317,26 +318,61 @@ static size_t mend_here(struct mend *m, size_t i)
 	return 3;
 }
 
+/* "{fd}>file" without a command: the shell chooses the number. */
+static size_t mend_descriptor(struct mend *m, size_t i)
+{
+	size_t end = i + 1;
+
+	while (is_name(at(m, end)))
+		end++;
+	if (end == i + 1 || isdigit((unsigned char)m->s[i + 1]) || at(m, end) != '}' ||
+	    (at(m, end + 1) != '<' && at(m, end + 1) != '>') || at(m, end + 2) == '(' ||
+	    (!starts_command(m, i) && !follows_keyword(m, i)))
+		return 0;
+	for (size_t k = i; k <= end; k++)
+		put(m, ' ', k);
+	return end + 1 - i;
+}
+
+/* A backslash at the end of the script, where there is nothing that it could join or hide. */
+static size_t mend_last(struct mend *m, size_t i)
+{
+	size_t before = i;
+
+	if (i + 1 != m->size && (i + 2 != m->size || m->s[i + 1] != '\n'))
+		return 0;
+	while (before && m->s[before - 1] == '\\')
+		before--;
+	if ((i - before) % 2)
+		return 0;
+	put(m, ' ', i);
+	return 1;
+}
+
 /* The later ones are tried only when the earlier ones alone do not help. Each begins with one of a
  * few bytes. An assignment comes first: the others do not look into one that is mended. */
 static const struct {
 	size_t (*mend)(struct mend *, size_t);
 	const char *first;
 } WAYS[] = {
-	{ mend_assignment, "=" },  { mend_here, "<" },   { mend_for, "f" },
-	{ mend_extglob, "!@+*?" }, { mend_dashes, "=" }, { mend_letter, "\\" },
-	{ mend_text, "<" },        { mend_pairs, "<=" }, { mend_groups, "(" },
-	{ mend_escape, "\\" },     { mend_dollar, "$" }, { mend_backquote, "`" },
+	{ mend_assignment, "=" },  { mend_here, "<" },      { mend_for, "f" },
+	{ mend_extglob, "!@+*?" }, { mend_dashes, "=" },    { mend_letter, "\\" },
+	{ mend_text, "<" },        { mend_pairs, "<=" },    { mend_descriptor, "{" },
+	{ mend_last, "\\" },       { mend_groups, "(" },    { mend_escape, "\\" },
+	{ mend_dollar, "$" },      { mend_backquote, "`" },
 };
 
 enum { N_WAYS = sizeof(WAYS) / sizeof(WAYS[0]) };
 
-_Static_assert(BJ_SH_MENDS == 3, "the steps of ways_of()");
+_Static_assert(BJ_SH_MENDS == 4, "the steps of ways_of()");
 _Static_assert(N_WAYS <= 16, "one bit each");
+
+/* The step that also ends a here-document that nothing ends. */
+#define STEP_END 3
 
 static size_t ways_of(unsigned step)
 {
-	return step == 0 ? 9 : step == 1 ? N_WAYS - 1 : N_WAYS;
+	return step == 1 ? N_WAYS - 1 : step == 2 ? N_WAYS : 11;
 }
 
 /* Try those of @ways, one bit each, at @i. How many bytes one of them took; 0: none did. */
@@ -388,8 +424,6 @@ static void mend_all(struct mend *m, size_t n_ways)
 		from += n;
 	}
 	put_all(m, from, m->size);
-	m->out->text[m->out->size] = '\0';
-	m->out->places[m->out->size] = m->places[m->size];
 }
 
 /* Whether there is one that is not escaped. */
@@ -406,6 +440,147 @@ static bool has_backquotes(const char *s, size_t size)
 	return false;
 }
 
+/* The word of a here-document. */
+struct here {
+	const char *word;
+	size_t size;
+	bool tabs; /* they may stand in front of its end */
+};
+
+/* What a line may hold for no way to change it. */
+static bool is_plain(char c)
+{
+	return is_name(c) || (c && strchr("-.,:/%+@#!~^=", c));
+}
+
+/* The first "<<" that is no "<<<" in [@from, @end); NULL: there is none. */
+static const char *next_here(const char *from, const char *end)
+{
+	while ((from = memmem(from, (size_t)(end - from), "<<", 2))) {
+		const size_t n = strspn(from, "<");
+
+		if (n == 2)
+			return from;
+		from += n;
+	}
+	return NULL;
+}
+
+/* The word behind the "<<" at @s. False: it is not a plain one. */
+static bool read_here(const char *s, struct here *ret)
+{
+	char quote = '\0';
+
+	s += 2;
+	ret->tabs = *s == '-';
+	s += ret->tabs;
+	while (is_blank(*s))
+		s++;
+	if (*s == '\'' || *s == '"')
+		quote = *s;
+	s += quote || *s == '\\';
+	ret->word = s;
+	while (is_plain(*s))
+		s++;
+	ret->size = (size_t)(s - ret->word);
+	if (quote && *s++ != quote)
+		return false;
+	return ret->size > 0 && strchr(" \t\n;&|()<>", *s);
+}
+
+/* Whether the word of each here-document, and of what looks like one, is plain. */
+static bool plain_heres(const struct bj_squeezed *text)
+{
+	const char *end = text->text + text->size, *at = text->text;
+	struct here here;
+
+	for (; (at = next_here(at, end)); at += 2)
+		if (!read_here(at, &here))
+			return false;
+	return true;
+}
+
+/* The end of the line that ends @here, which begins at @at; NULL: none does. */
+static const char *end_of(const struct here *here, const char *at, const char *end)
+{
+	while ((at = memchr(at, '\n', (size_t)(end - at)))) {
+		at++;
+		at += here->tabs ? strspn(at, "\t") : 0;
+		if ((size_t)(end - at) >= here->size && !memcmp(at, here->word, here->size) &&
+		    (at + here->size == end || at[here->size] == '\n'))
+			return at + here->size;
+	}
+	return NULL;
+}
+
+/* The first here-document that no line ends: all that follows is in it, and bash takes the end of
+ * the script for its end. A wrong guess makes a command that is not there. */
+static bool unended(const struct bj_squeezed *text, struct here *ret)
+{
+	const char *end = text->text + text->size, *at = text->text;
+
+	while ((at = next_here(at, end))) {
+		if (!read_here(at, ret))
+			return false;
+		at = end_of(ret, at, end);
+		if (!at)
+			return true;
+	}
+	return false;
+}
+
+/* Its bytes have the place of the last one of the script, so no node ends behind that. */
+static void put_end(struct mend *m, const struct here *here)
+{
+	const size_t last = m->size - 1;
+
+	if (!m->changed)
+		m->same = m->size;
+	m->changed = true;
+	if (m->s[last] != '\n')
+		put(m, '\n', last);
+	for (size_t i = 0; i < here->size; i++)
+		put(m, here->word[i], last);
+	put(m, '\n', last);
+}
+
+/* Whether the line of @size bytes at @line of what was made is one of the text, whose byte @*from
+ * is not behind it yet. */
+static bool is_old(const struct mend *m, size_t line, size_t size, size_t *from)
+{
+	const struct bj_squeezed *out = m->out;
+
+	while (*from < m->size && m->places[*from] < out->places[line])
+		++*from;
+	return m->places[*from] == out->places[line] && m->size - *from >= size &&
+	       !memcmp(m->s + *from, out->text + line, size) &&
+	       (*from == 0 || m->s[*from - 1] == '\n') &&
+	       (at(m, *from + size) == '\n' || *from + size == m->size);
+}
+
+/* Whether a line that was mended could end a here-document now. */
+static bool ends_anew(const struct mend *m)
+{
+	const struct bj_squeezed *out = m->out;
+	size_t from = 0, next;
+
+	for (size_t line = 0; line < out->size; line = next) {
+		const char *text = out->text + line;
+		const char *stop = memchr(text, '\n', out->size - line);
+		const size_t size = stop ? (size_t)(stop - text) : out->size - line;
+		size_t plain = strspn(text, "\t");
+
+		next = line + size + 1;
+		if (plain == size)
+			continue;
+		while (plain < size && is_plain(text[plain]))
+			plain++;
+		if (plain == size && !is_old(m, line, size, &from))
+			return true;
+	}
+	return false;
+}
+
 bool bj_sh_mend(const struct bj_squeezed *text, unsigned step, struct bj_squeezed *ret,
 		size_t *ret_same)
 {
@@ -415,13 +590,29 @@ bool bj_sh_mend(const struct bj_squeezed *text, unsigned step, struct bj_squeeze
 			  .out = ret,
 			  .backquotes = has_backquotes(text->text, text->size),
 			  .extglob = memmem(text->text, text->size, "extglob", 7) != NULL };
+	const bool heres = next_here(text->text, text->text + text->size);
+	struct here here = { 0 };
+
+	*ret = (struct bj_squeezed){ 0 };
+	if (!plain_heres(text) || (step == STEP_END && !unended(text, &here)))
+		return false;
+
 	/* No way makes more than twice as much. */
-	const size_t room = text->size * 2 + 1;
+	const size_t room = text->size * 2 + here.size + 3;
 
 	*ret = (struct bj_squeezed){ .text = bj_piece_new(room),
 				     .places = bj_piece_new(room * sizeof(*ret->places)) };
-	if (ret->text && ret->places)
+	if (ret->text && ret->places) {
 		mend_all(&m, ways_of(step));
+
+		const bool sound = !heres || !ends_anew(&m);
+
+		if (here.size)
+			put_end(&m, &here);
+		m.changed &= sound;
+		ret->text[ret->size] = '\0';
+		ret->places[ret->size] = m.places[m.size];
+	}
 	if (!m.changed)
 		bj_squeezed_done(ret);
 	*ret_same = m.same;

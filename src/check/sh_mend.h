@@ -7,6 +7,6 @@
  * @step, from 0, does more than the one before. *@ret, which the caller empties, knows the place
  * of every byte; its first *@ret_same bytes are those of @text. False: there is nothing to mend, or
  * no memory. */
-#define BJ_SH_MENDS 3
+#define BJ_SH_MENDS 4
 bool bj_sh_mend(const struct bj_squeezed *text, unsigned step, struct bj_squeezed *ret,
 		size_t *ret_same);

@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "base/visible.h"
 #include "check/check.h"
 #include "check/sarif.h"
 #include "cli/options.h"
@@ -58,7 +59,7 @@ struct command {
 	const char *config;
 };
 
-/* One script and its report. */
+/* One script and its report; or script.failure says why there is none. */
 struct checked {
 	struct bj_script script;
 	struct bj_report report;
@@ -126,6 +127,8 @@ static int parse(int argc, char **argv, struct command *c, struct bj_err *err)
 	if (r == 0 && !c->n_files)
 		return bj_err_set(err, BJ_E_INVALID, 0,
 				  "nothing to check; name a file, or - for standard input");
+	if (r == 0 && c->language && bj_script_language(c->language, err) < 0)
+		return -err->code;
 	return r;
 }
 
@@ -165,29 +168,43 @@ static int check_alone(const struct session *s, const struct bj_script *script,
 	return bj_check(s->checker, &request, ret, err);
 }
 
-static int read_file(struct session *s, const char *name, struct bj_err *err)
+/* What cannot be had takes nothing from the other files. */
+static void read_file(struct session *s, const char *name)
 {
-	const int fd = bj_script_open(name, err);
+	struct bj_script *script = &s->done[s->n_done++].script;
+	const int fd = bj_script_open(name, &script->failure);
 
-	if (fd < 0)
-		return fd;
-	return bj_script_read_any(&s->done[s->n_done++].script, name, fd, s->command->language,
-				  err);
+	script->path = name;
+	if (fd >= 0)
+		bj_script_read_any(script, name, fd, s->command->language, &script->failure);
 }
 
-static int check_one(const struct session *s, struct checked *c, struct bj_err *err)
+static void check_one(const struct session *s, struct checked *c)
 {
-	return s->bj ? check_with_interpreter(s, &c->script, &c->report, err)
-		     : check_alone(s, &c->script, &c->report, err);
+	struct bj_err *err = &c->script.failure;
+
+	if (err->code)
+		return;
+
+	const int r = s->bj ? check_with_interpreter(s, &c->script, &c->report, err)
+			    : check_alone(s, &c->script, &c->report, err);
+
+	/* Which of several files it is about is not in the message. */
+	if (r < 0 && s->command->n_files > 1)
+		bj_err_wrap(err, "%.100s", c->script.path);
 }
 
 static int print_json(const struct session *s)
 {
 	for (size_t i = 0; i < s->n_done; i++) {
 		const struct checked *c = &s->done[i];
-		AUTO_FREE char *text = bj_findings_report_json(c->script.path, c->script.language,
-							       settings_of(s)->policy,
-							       s->command->trust, &c->report);
+		const struct bj_script *script = &c->script;
+		AUTO_FREE char *text =
+			script->failure.code
+				? bj_findings_failure_json(script->path, script->failure.msg)
+				: bj_findings_report_json(script->path, script->language,
+							  settings_of(s)->policy, s->command->trust,
+							  &c->report);
 
 		if (!text)
 			return BJ_EXIT_FAILED;
@@ -200,8 +217,13 @@ static int print_sarif(const struct session *s)
 {
 	AUTO_FREE struct bj_sarif_file *files = calloc(s->n_done + 1, sizeof(*files));
 
-	for (size_t i = 0; files && i < s->n_done; i++)
-		files[i] = (struct bj_sarif_file){ s->done[i].script.path, &s->done[i].report };
+	for (size_t i = 0; files && i < s->n_done; i++) {
+		const struct checked *c = &s->done[i];
+		const struct bj_err *failure = &c->script.failure;
+
+		files[i] = (struct bj_sarif_file){ c->script.path, &c->report,
+						   failure->code ? failure->msg : NULL };
+	}
 
 	AUTO_FREE char *text = files ? bj_sarif_log(checker_of(s), files, s->n_done) : NULL;
 
@@ -216,19 +238,40 @@ static int print_text(const struct session *s)
 	struct bj_findings_summary sum = { 0 };
 
 	for (size_t i = 0; i < s->n_done; i++)
-		bj_findings_print(s->done[i].script.path, &s->done[i].report, &sum);
-	bj_findings_print_summary(&sum);
+		if (s->done[i].script.failure.code)
+			sum.failed++;
+		else
+			bj_findings_print(s->done[i].script.path, &s->done[i].report, &sum);
+	if (sum.files)
+		bj_findings_print_summary(&sum);
 	return 0;
 }
 
+static void print_error(const struct bj_err *err)
+{
+	AUTO_FREE char *line = bj_visible_line(err->msg);
+
+	fprintf(stderr, "belljar: %s\n", line ? line : "out of memory");
+}
+
+static void print_failures(const struct session *s)
+{
+	for (size_t i = 0; i < s->n_done; i++)
+		if (s->done[i].script.failure.code)
+			print_error(&s->done[i].script.failure);
+}
+
+/* The worst of all files; not to know is worse than to know the worst. */
 static int exit_status(const struct session *s)
 {
 	int status = 0;
 
 	for (size_t i = 0; i < s->n_done; i++) {
+		if (s->done[i].script.failure.code)
+			return BJ_EXIT_FAILED;
 		if (s->done[i].report.blocked)
-			return BJ_EXIT_REJECTED;
-		if (s->done[i].report.n_findings)
+			status = BJ_EXIT_REJECTED;
+		else if (s->done[i].report.n_findings && status == 0)
 			status = 1;
 	}
 	return status;
@@ -239,6 +282,9 @@ static int open_session(struct session *s, struct bj_err *err)
 	const struct command *c = s->command;
 	int r = bj_settings_load(c->config, c->overrides, c->n_overrides, &s->settings, err);
 
+	/* Nothing runs, so there is nothing to keep, and no place for it is needed. */
+	if (r == 0)
+		s->settings->record.enabled = false;
 	if (r == 0 && c->no_syntax)
 		r = bj_checker_new(s->settings->user_rules, &s->checker, err);
 	else if (r == 0)
@@ -269,16 +315,17 @@ static int check_all(struct session *s, struct bj_err *err)
 	int r = open_session(s, err);
 
 	for (size_t i = 0; i < c->n_files && r == 0; i++)
-		r = read_file(s, c->files[i], err);
+		read_file(s, c->files[i]);
 	/* From here on foreign bytes are parsed. */
 	if (r == 0)
 		r = bj_engine_drop_privileges(err);
 	for (size_t i = 0; i < s->n_done && r == 0; i++)
-		r = check_one(s, &s->done[i], err);
+		check_one(s, &s->done[i]);
 	if (r < 0)
 		return r;
 	if (PRINT[c->format](s) != 0 || fflush(stdout) != 0)
 		return bj_err_set(err, BJ_E_SYSTEM, errno, "cannot write the findings");
+	print_failures(s);
 	return exit_status(s);
 }
 
@@ -297,7 +344,7 @@ static int run(int argc, char **argv)
 		r = check_all(&session, &err);
 	close_session(&session);
 	if (r < 0) {
-		fprintf(stderr, "belljar: %s\n", err.msg);
+		print_error(&err);
 		return BJ_EXIT_FAILED;
 	}
 	return r;

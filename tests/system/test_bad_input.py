@@ -302,6 +302,15 @@ def test_read_only_home(root, mode_of, hello):
             assert (done.status, done.out) == (0, b"hello\n"), (home, done)
 
 
+def test_a_check_needs_no_place_for_records(root, mode_of, hello, tmp_path):
+    """VALD-05: it keeps none, so it says nothing about them."""
+    taken = tmp_path / "taken"
+    taken.write_text("")
+    for mode, env in ((mode_of("rootless"), {"HOME": ""}), (root, {"BELLJAR_STATE_DIR": str(taken)})):
+        done = mode.run(hello, verb="check", env={"XDG_STATE_HOME": "", "XDG_CONFIG_HOME": "", **env})
+        assert (done.status, done.err) == (0, b""), done
+
+
 @pytest.mark.parametrize("fds", [(1,), (0,), (2,), (0, 1, 2)])
 def test_closed_streams(fds, root, hello):
     """Closed descriptors must not be taken by files of belljar's own."""

@@ -184,6 +184,25 @@ def test_no_control_character_reaches_the_terminal(tmp_path):
     assert "\x1b" not in out and "\x9b" not in out
 
 
+def test_nothing_hides_from_who_reads_the_findings(tmp_path):
+    """VALD-06: a lone return, marks that turn text around or take no room, and control characters are shown
+    by name: in lines, in names of files, in messages, and in what could not be read. The caret keeps its place."""
+    script = tmp_path / "a\u202eb\r\x1bc.sh"
+    script.write_bytes("x=1\r\u202e\u200b\x1b[2J\u2066; PASSWORD='hunter2'\n".encode())
+    code, out, err = check("--no-syntax", str(script), str(tmp_path / "\u202egone.sh"))
+    shown = "    x=1^M<U+202E><U+200B>^[[2J<U+2066>; PASSWORD='*******'"
+    lines = out.splitlines()
+    [at] = [i for i, line in enumerate(lines) if "[secret-password]" in line]
+    assert lines[at + 1:at + 3] == [shown, " " * shown.index("*") + "^~~~~~~"]
+    [at] = [i for i, line in enumerate(lines) if "[encoding-bidi]" in line]
+    assert lines[at + 2] == " " * shown.index("<U+202E>") + "^" + "~" * 7
+    assert "/a<U+202E>b^M^[c.sh:1:" in lines[0] and "/a<U+202E>b^M^[c.sh: risk " in out
+    assert code == 125 and "<U+202E>gone.sh" in err
+    code, out, _ = check("-l", "bash", "-", text="echo )\u202e\r\n".encode())
+    assert code == 126 and "<U+202E>" in out
+    assert not set("\u202e\u200b\u2066\r\x1b") & set(out + err)
+
+
 def test_sarif_is_what_readers_expect(tmp_path):
     """VALD-06: SARIF 2.1.0 with rules, levels and places."""
     script = tmp_path / "my job.py"
@@ -250,6 +269,59 @@ def test_failures_are_125(tmp_path):
         code, _, err = check(*args, text=b"x")
         assert code == 125, args
         assert message in err
+
+
+def test_what_can_be_read_is_checked_all_the_same(tmp_path):
+    """CFG, VALD-06: one file that cannot be checked takes nothing from the others, and the status tells of it."""
+    bad, odd, gone, clean = (str(tmp_path / name) for name in ("bad.py", "odd", "gone.py", "clean.py"))
+    pathlib.Path(bad).write_text("password = 'hunter2'\n")
+    pathlib.Path(odd).write_text("x\n")
+    pathlib.Path(clean).write_text("print(1)\n")
+    files = (gone, bad, odd, clean)
+    for args in ((), ("--no-syntax",)):
+        code, out, err = check(*args, *files)
+        lines = out.splitlines()
+        assert code == 125
+        assert lines[0].startswith(f"{bad}:1:13: high: ") and lines[-2] == f"{clean}: risk low"
+        assert lines[-1] == "1 finding in 2 files, 1 blocking; 2 files not checked"
+        assert err.splitlines() == [
+            f"belljar: cannot open {gone}: No such file or directory",
+            f"belljar: cannot tell the language of {odd[:100]}; say --language python or --language bash"]
+        code, out, told = check("--json", *args, *files)
+        reports = [json.loads(line) for line in out.splitlines()]
+        assert (code, told) == (125, err)
+        assert [r["file"] for r in reports] == list(files)
+        assert [r.get("blocked") for r in reports] == [None, True, None, False]
+        assert reports[0] == {"file": gone, "error": f"cannot open {gone}: No such file or directory"}
+    code, out, told = check("--sarif", *files)
+    log = json.loads(out)
+    jsonschema.validate(log, json.loads((TOP / "tests/system/sarif.schema.json").read_text()))
+    assert (code, told) == (125, err)
+    assert [r["ruleId"] for r in log["runs"][0]["results"]] == ["secret-password"]
+    [invocation] = log["runs"][0]["invocations"]
+    assert invocation["executionSuccessful"] is False
+    notes = invocation["toolExecutionNotifications"]
+    assert [n["level"] for n in notes] == ["error", "error"]
+    assert notes[0]["message"]["text"] == reports[0]["error"]
+    assert notes[0]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"].endswith("/gone.py")
+    log = json.loads(check("--sarif", bad, clean)[1])
+    assert log["runs"][0]["invocations"] == [{"executionSuccessful": True}]
+    code, out, err = check(gone)
+    assert (code, out) == (125, "") and err.count("\n") == 1
+
+
+def test_a_file_whose_check_fails_is_named(tmp_path):
+    """VALD-06: where the interpreter cannot be asked, each file says so, and nothing is called clean."""
+    names = [str(tmp_path / name) for name in ("a.py", "b.py")]
+    for name in names:
+        pathlib.Path(name).write_text("print(1)\n")
+    env = {**os.environ, "BELLJAR_NATIVE_PYTHON": str(tmp_path / "none")}
+    done = subprocess.run([BELLJAR, "check", "--json", *names], env=env, capture_output=True, text=True, timeout=60,
+                          check=False)
+    assert done.returncode == 125
+    assert [line.split(": ")[1] for line in done.stderr.splitlines()] == names
+    reports = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [(r["file"], sorted(r)) for r in reports] == [(name, ["error", "file"]) for name in names]
 
 
 def test_user_rules(tmp_path):
@@ -410,6 +482,23 @@ def test_a_loop_without_end_is_one_in_each_form():
                         ("until ping h; do work & done", False)):
         _, report = check_json(loop + "\n", "bash", "--no-syntax")
         assert report["blocked"] == found, loop
+
+
+def test_a_password_that_is_fed_to_a_command_is_found():
+    """VALD-03: through a pipe or a here-string, to what reads a password there; the value alone is masked."""
+    for text, shown in (
+            ("echo 'Secr3tPW!x' | sudo -S ls", "echo '**********' | sudo -S ls"),
+            ("echo Secr3tPW9x|sudo -u bob -kS ls", "echo **********|sudo -u bob -kS ls"),
+            ("printf '%s\\n' \"Secr3tPW9x\" | sudo -p '' -S ls", "printf '%s\\n' \"**********\" | sudo -p '' -S ls"),
+            ("printf 'Secr3tPW9x\\n' | sudo --stdin ls", "printf '**********\\n' | sudo --stdin ls"),
+            ("echo Secr3tPW9x | docker login -u bob --password-stdin", "echo ********** | docker login -u bob --password-stdin"),
+            ("sudo -S ls <<< 'Secr3tPW9x'", "sudo -S ls <<< '**********'"),
+            ("docker login -u bob --password-stdin <<<Secr3tPW9x", "docker login -u bob --password-stdin <<<**********"),
+            ("echo \"$PW\" | sudo -S ls", None), ("echo password | sudo -S ls", None), ("sudo -S ls <<< \"$PW\"", None),
+            ("echo $(pass show foo-bar1) | sudo -S ls", None), ("echo `pass show foo-bar1` | sudo -S ls", None),
+            ("echo release-2024a | sudo tee -S x", None), ("echo release-2024a | tee x", None)):
+        _, report = check_json(text + "\n", "bash", "--no-syntax")
+        assert [f["source"] for f in report["findings"] if f["layer"] == "secrets"] == ([shown] if shown else []), text
 
 
 def test_a_passphrase_is_a_password():

@@ -74,6 +74,14 @@ static void nothing_hides_from_who_decides(void **state)
 		shows_as(&JUDGED[i], true);
 }
 
+static void a_line_hides_nothing(void **state)
+{
+	AUTO_FREE char *line = bj_visible_line("a\nb\tc\r\nd\re\xe2\x80\xae\x1b\r");
+
+	(void)state;
+	assert_string_equal(line, "a b c  d^Me<U+202E>^[^M");
+}
+
 /* Every sequence of four bytes out of the ones that matter. */
 static void nothing_drives_a_terminal(void **state)
 {
@@ -107,6 +115,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(however_it_is_split),
 		cmocka_unit_test(nothing_hides_from_who_decides),
+		cmocka_unit_test(a_line_hides_nothing),
 		cmocka_unit_test(nothing_drives_a_terminal),
 	};
 

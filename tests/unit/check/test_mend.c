@@ -32,7 +32,7 @@ static void odd_bash_is_read(void **state)
 	static const char *const texts[] = {
 		"exec 3<>file",
 		"for x do echo; done",
-		"cat <<\\E ||\na\nE\necho",
+		"cat <<\\E\na\nE\necho",
 		"<<\\E\na\nE",
 		"x=$(ls) 2>/dev/null || true",
 		"x=1 2>/dev/null",
@@ -46,6 +46,17 @@ static void odd_bash_is_read(void **state)
 		"if [ \"$1\" = -- ]; then shift; fi",
 		"q=\"${t//\\{db\\}/\\`$db\\`}\"",
 		"{ read -r a; read -r b; } <<< \"$x\"",
+		"cat <<A\none\n",
+		"cat <<A\none",
+		"cat <<A",
+		"cat <<'A' <b\none\n",
+		"cat <<-A\n\tone\n\tA\ncat <<B\nA\n",
+		"{fd}>file",
+		"if x; then {fd}<file; fi; {fd}>&-",
+		"echo a\\",
+		"echo a \\",
+		"echo a \\\n",
+		"cat <<A\none\\",
 	};
 
 	(void)state;
@@ -79,6 +90,24 @@ static void mending_hides_nothing(void **state)
 		"exec 3<>f\nx='\\'`echo \\`rm -rf /\\``",
 		"if [ \"$1\" = -- ]; then rm -rf -- /; fi",
 		"{ cat; } <<< \"$(rm -rf /)\"",
+		/* Where a here-document ends is not to be mended. */
+		"exec 3<>f\ncat <<'a=b >x'\na=b >x\nrm -rf /\necho \\\na=b >x\n",
+		"exec 3<>f\ncat <<'{f}>x'\n{f}>x\nrm -rf /\necho \\\n{f}>x\n",
+		"x=`echo $line| sed s/.$//`$x\ncat <<A.\nA$\nx='\nA.\nrm -rf /\n#'\n",
+		"q=\"${t//\\{db\\}/\\`$db\\`}\"\ncat <<Ah\nA\\`\nx='\nAh\nrm -rf /\n#'\n",
+		"q=\"${t//\\{db\\}/\\`$db\\`}\"\ncat <<-Ah\n\tA\\`\nx='\nAh\nrm -rf /\n#'\n",
+		"cat <<A\nA\nrm -rf /\ncat <<B\nx",
+		"cat <<A\n$(rm -rf /)",
+		"bash <<'A'\nrm -rf /",
+		"bash <<A\nls\nrm -rf /",
+		"bash <<-A\n\trm -rf /\\",
+		"cat <<A && rm -rf /\nx",
+		"{fd}<file rm -rf /",
+		"{fd}>file; rm -rf /",
+		"{fd}>(rm -rf /)",
+		"rm -rf / \\",
+		"rm -rf /\\\n",
+		"echo '\\'; rm -rf \\\n / \\",
 	};
 
 	(void)state;
@@ -88,6 +117,46 @@ static void mending_hides_nothing(void **state)
 		check(BJ_LANG_BASH, texts[i], &report);
 		if (!finds(&report, "sh-rm-root") && !finds(&report, "sh-unparsed"))
 			fail_msg("hidden: %s", texts[i]);
+		bj_report_done(&report);
+	}
+}
+
+/* The grammar reads each without an error, and not as bash does. */
+static void what_bash_reads_otherwise_is_told(void **state)
+{
+	static const char *const texts[] = {
+		"echo\n\\\nrm -rf /",
+		"echo a\\\\\n \\\n\\\nrm -rf /",
+		"export A\n\\\nrm -rf /",
+		">f\n\\\nrm -rf /",
+		"x=1 2>f\n{f}<f rm -rf /",
+		"{f}>x\\\n{f}<f rm -rf /",
+		"A=$\nrm -rf /",
+		"A\\\n#'\n: <<B\n#'\nrm -rf /\nB",
+		"cat <<A\n\\\nA\nrm -rf /\nA",
+		"cat <<A\nA\\\n\nrm -rf /\nA",
+		"cat <<-A\n\tA\\\n\nrm -rf /\nA",
+		"cat <<A\nx\\\nA\ny='\nA\nrm -rf /\n#'",
+		"cat <<A ||\nx='\nA\nrm -rf /\n#'",
+	};
+	static const char *const plain[] = {
+		"echo a \\\n  b \\\n \\\n c",  "cat <<A\na \\\nb\nA",
+		"cat <<'A'\na\\\nA\necho",     "# a\\\n# b\necho",
+		"echo a && \\\n# c\necho b",   "x=(a\nb)\necho \"$x\n\" 'a\nb'\ncat <<A b\nc\nA\n",
+		"if a; then b; fi >f \\\n2>g",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < BJ_ARRAY_SIZE(texts) + BJ_ARRAY_SIZE(plain); i++) {
+		const bool odd = i < BJ_ARRAY_SIZE(texts);
+		const char *text = odd ? texts[i] : plain[i - BJ_ARRAY_SIZE(texts)];
+		struct bj_report report = { 0 };
+
+		check(BJ_LANG_BASH, text, &report);
+		if (odd && !finds(&report, "sh-rm-root") && !finds(&report, "sh-unparsed"))
+			fail_msg("hidden: %s", text);
+		if (!odd && finds(&report, "sh-unparsed"))
+			fail_msg("not read: %s", text);
 		bj_report_done(&report);
 	}
 }
@@ -130,6 +199,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(odd_bash_is_read),
 		cmocka_unit_test(mending_hides_nothing),
+		cmocka_unit_test(what_bash_reads_otherwise_is_told),
 		cmocka_unit_test(declared_encodings_are_read),
 	};
 

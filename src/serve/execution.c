@@ -76,10 +76,9 @@ static void copy_result(struct bj_execution *x, const struct bj_result *r)
 	if (r->cause != BJ_CAUSE_INFRASTRUCTURE && r->cause != BJ_CAUSE_QUOTA)
 		return;
 	x->failed = true;
-	x->retry_after_s = r->retry_after_s;
-	x->problem = r->cause == BJ_CAUSE_QUOTA ? BJ_PROBLEM_QUOTA
-		     : r->no_interpreter        ? BJ_PROBLEM_NO_INTERPRETER
-						: BJ_PROBLEM_FAILED;
+	/* The problem of a want of descriptors brings a time of its own. */
+	x->retry_after_s = r->cause == BJ_CAUSE_QUOTA ? r->retry_after_s : 0;
+	x->problem = bj_problem_of_result(r);
 	snprintf(x->error, sizeof(x->error), "%s", r->error ? r->error : "the run failed");
 }
 

@@ -10,7 +10,14 @@ enum bj_reply_mode bj_reply_mode(const struct bj_request *req)
 {
 	if (bj_request_has(req, "Prefer", "respond-async"))
 		return BJ_REPLY_ASYNC;
-	return bj_request_has(req, "Accept", BJ_TYPE_EVENTS) ? BJ_REPLY_STREAM : BJ_REPLY_SYNC;
+
+	/* Whoever takes anything gets the result: events are for those who name them. */
+	bool named;
+	const int events = bj_request_wants(req, BJ_TYPE_EVENTS, &named);
+
+	return named && events > 0 && events >= bj_request_wants(req, BJ_TYPE_JSON, NULL)
+		       ? BJ_REPLY_STREAM
+		       : BJ_REPLY_SYNC;
 }
 
 void bj_reply_accepted(struct bj_execution *x, struct bj_answer *answer)

@@ -40,6 +40,22 @@ def test_a_header_of_several_lines_is_one_list(service, name, other, asked, stat
     conn.close()
 
 
+@pytest.mark.parametrize("accept, streams", [
+    ("text/event-stream", True), ("TEXT/Event-Stream ; Q=0.001", True), ("text/event-stream;charset=utf-8;q=1.000", True),
+    ("text/event-stream;q=0", False), ("text/event-stream; q=0.000", False), ("text/event-stream;q=0, */*", False),
+    ("application/json, text/event-stream", True), ("text/event-stream, application/json", True),
+    ("application/json, text/event-stream;q=0.9", False), ("application/json;q=0.8, text/event-stream;q=0.9", True),
+    ("text/event-stream;q=0.5, application/*;q=0.6", False), ("text/event-stream;q=0.5, */*;q=0.1", True),
+    ("text/event-stream;q=0.5, */*;q=0.9, application/json;q=0.1", True), ("text/*", False), ("*/*", False), ("", False),
+    ('text/plain;a=",text/event-stream,"', False), ('text/event-stream;a="\\",q=0;q=0";q=0.7', True),
+    ("application/json;q=0, text/event-stream;q=0.1", True), ("text/event-streams", False), ("text/event-stream;xq=0", True)])
+def test_the_answer_that_is_wanted_most(service, accept, streams):
+    """RFC 9110, 12.4.2: a weight of 0 is a no, and the larger one of two wins; of equals the one that was named here."""
+    answer = service.run("echo hi", "bash", headers={"Accept": accept})
+    assert answer.status == 200
+    assert answer.headers["Content-Type"] == ("text/event-stream" if streams else "application/json")
+
+
 def test_events_come_as_they_happen(service):
     """RESULT: output is a stream of events before it is a string."""
     run = service.start("echo one; read -r -t 30 line < /dev/zero; echo two >&2; exit 4", timeout=20)

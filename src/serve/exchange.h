@@ -43,7 +43,7 @@ enum { BJ_ANSWER_HEADERS = 8, BJ_ANSWER_HEADER_SIZE = 320 };
 struct bj_answer {
 	unsigned int status;
 	unsigned int route; /* place in the table of routes, from 1; 0: none */
-	const char *type;   /* media type; static */
+	const char *type;   /* media type; static; NULL: there is no body */
 	char *body;         /* owned, unless @body_static */
 	size_t size;
 	bool body_static;

@@ -84,6 +84,10 @@ static void copy_result(struct bj_execution *x, const struct bj_result *r)
 
 void bj_execution_print_end(const struct bj_execution *x, struct bj_buf *buf)
 {
+	char id[BJ_SSE_ID];
+
+	bj_sse_id_of_end(&x->events, id);
+	bj_buf_printf(buf, "id: %s\n", id);
 	if (!x->failed) {
 		bj_sse_print(buf, "result", x->result ? x->result : "null");
 		return;

@@ -75,8 +75,8 @@ static void end_stream(void *ctx)
 	free(sub);
 }
 
-void bj_execute_stream(struct bj_service *service, struct bj_execution *x_take, bool owner,
-		       struct bj_answer *answer)
+static void follow(struct bj_service *service, struct bj_execution *x_take, bool owner,
+		   uint64_t pos, struct bj_answer *answer)
 {
 	struct subscriber *sub = calloc(1, sizeof(*sub));
 
@@ -87,10 +87,47 @@ void bj_execute_stream(struct bj_service *service, struct bj_execution *x_take, 
 		bj_problem_answer(answer, BJ_PROBLEM_FAILED, "no memory for the events");
 		return;
 	}
-	*sub = (struct subscriber){ .service = service, .x = x_take, .owner = owner };
+	*sub = (struct subscriber){ .service = service, .x = x_take, .owner = owner, .pos = pos };
 	answer->status = 200;
 	answer->type = BJ_TYPE_EVENTS;
 	answer->stream = (struct bj_stream){ .next = next_events, .done = end_stream, .ctx = sub };
 	bj_answer_header(answer, "Cache-Control", "no-store");
 	bj_answer_header(answer, "X-Execution-Id", "%s", x_take->id);
+}
+
+static enum bj_sse_find find_last(struct bj_execution *x, const char *last_id, uint64_t *ret_pos)
+{
+	pthread_mutex_lock(&x->lock);
+
+	enum bj_sse_find found = bj_sse_find(&x->events, last_id, ret_pos);
+
+	if (found == BJ_SSE_ENDED && !bj_execution_is_over(x))
+		found = BJ_SSE_UNKNOWN;
+	pthread_mutex_unlock(&x->lock);
+	return found;
+}
+
+void bj_execute_stream_on(struct bj_service *service, struct bj_execution *x_take,
+			  const char *last_id, struct bj_answer *answer)
+{
+	uint64_t pos = 0;
+	const enum bj_sse_find found =
+		last_id && last_id[0] ? find_last(x_take, last_id, &pos) : BJ_SSE_FOUND;
+
+	if (found == BJ_SSE_FOUND) {
+		follow(service, x_take, false, pos, answer);
+		return;
+	}
+	bj_execution_unref(service->runs, x_take);
+	if (found == BJ_SSE_ENDED)
+		answer->status = 204; /* browsers ask no more then */
+	else
+		bj_problem_answer(answer, BJ_PROBLEM_BAD_REQUEST,
+				  "Last-Event-ID: no event of this run has this id; leave it out");
+}
+
+void bj_execute_stream(struct bj_service *service, struct bj_execution *x_take, bool owner,
+		       struct bj_answer *answer)
+{
+	follow(service, x_take, owner, 0, answer);
 }

@@ -201,7 +201,8 @@ static enum MHD_Result send_answer(struct bj_conn *conn, struct MHD_Connection *
 		bj_answer_done(answer);
 		return MHD_NO;
 	}
-	http->mhd.add_response_header(response, "Content-Type", answer->type);
+	if (answer->type)
+		http->mhd.add_response_header(response, "Content-Type", answer->type);
 	/* Output of scripts is in many answers: no browser may guess that it is something else. */
 	http->mhd.add_response_header(response, "X-Content-Type-Options", "nosniff");
 	http->mhd.add_response_header(response, "Cross-Origin-Resource-Policy", "same-origin");

@@ -117,7 +117,8 @@ bool bj_execution_is_abandoned(struct bj_execution *x);
 /* Wait until it has ended; false when @hangup asks to stop before. */
 bool bj_execution_wait(struct bj_execution *x, struct bj_hangup *hangup);
 
-/* The last event of a run that has ended: its result, or the problem. With the lock. */
+/* The last event of a run that has ended, with its id: its result, or the problem. With the lock.
+ */
 void bj_execution_print_end(const struct bj_execution *x, struct bj_buf *buf);
 
 /* The run as a JSON object, with its result or without. */

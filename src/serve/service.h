@@ -107,10 +107,13 @@ void bj_execute_check(struct bj_service *service, const struct bj_request *reque
 /* The list of runs, live, to whoever asked for it (watch.c). */
 void bj_service_watch(struct bj_service *s, const struct bj_request *req, struct bj_answer *answer);
 
-/* Answer with the events of @x (taken) from the first one that is kept. An owner reads every
- * byte: the script waits for it, and stops when it goes away. */
+/* Answer with the events of @x (taken), from the first one that is kept or, to who has some of them
+ * already, from the one after @last_id. An owner reads every byte: the script waits for it, and
+ * stops when it goes away. */
 void bj_execute_stream(struct bj_service *service, struct bj_execution *x_take, bool owner,
 		       struct bj_answer *answer);
+void bj_execute_stream_on(struct bj_service *service, struct bj_execution *x_take,
+			  const char *last_id, struct bj_answer *answer);
 
 /* Run what a tool asks for: in turn, and in the list of runs. As bj_run(); spec->id is set, and
  * spec->on_event and spec->cancel_fd are heeded. */

@@ -80,6 +80,75 @@ def test_late_subscribers_get_what_was_kept(service):
         ["stdout", "stderr", "result"], ["stderr", "stdout", "result"])
 
 
+def raw_events(service, path, last=None, until=None, **post):
+    """(id, name, data) of each event as it stands there; up to @until of them, then the connection is broken."""
+    conn = service.connect()
+    conn.request("POST" if post else "GET", path, **post, headers={**post.pop("headers", {}), **({"Last-Event-ID": last} if last else {})})
+    response = conn.getresponse()
+    assert response.status == 200, response.read()
+    found, event = [], {}
+    while until is None or len(found) < until:
+        line = response.readline().decode()
+        if not line:
+            break
+        if line == "\n" and event:
+            found.append((event["id"], event["event"], event["data"]))
+            event = {}
+        elif not line.startswith(":") and line != "\n":
+            name, _, value = line.rstrip("\n").partition(": ")
+            assert name not in event
+            event[name] = value
+    conn.close()
+    return found
+
+
+def test_a_reader_goes_on_where_it_was(service):
+    """Broken off after any event and taken up again with its id: no event twice, and none is missing."""
+    run = service.start("for i in 1 2 3 4 5; do printf '%s\\n\\n' $i; printf 'id: %s\\n\\n' $i >&2; read -t 0.05 < /dev/zero; done")
+    path = f"/v1/executions/{run}/events"
+    live, last = [], None
+    while not live or live[-1][1] != "result":
+        live += raw_events(service, path, last, until=1)
+        last = live[-1][0]
+    whole = raw_events(service, path)
+    assert live == whole
+    assert len({event[0] for event in whole}) == len(whole) > 10
+    for at, event in enumerate(whole[:-1]):
+        assert raw_events(service, path, event[0]) == whole[at + 1:]
+    end = service.ask("GET", path, headers={"Last-Event-ID": last})
+    assert (end.status, end.body) == (204, b"")
+
+
+def test_a_reader_who_stayed_away_too_long_is_told(serve):
+    """What is kept no more cannot come: the gap between says how much that was."""
+    it = serve(config="serve: {keep_output: 32KiB}\n").ready()
+    run = it.start("read -t 0.5 < /dev/zero; for ((i = 1; i <= 20000; i++)); do echo line $i; done", timeout=50)
+    first = raw_events(it, f"/v1/executions/{run}/events", until=1)[0]
+    it.ended(run)
+    rest = raw_events(it, f"/v1/executions/{run}/events", first[0])
+    assert [event[1] for event in rest[:2]] == ["gap", "stdout"] and rest[-1][1] == "result"
+    assert raw_events(it, f"/v1/executions/{run}/events", rest[0][0]) == rest[1:]
+
+
+@pytest.mark.parametrize("last", ["1", "x", "-", "%s-1", "%s-99999999", "%s-18446744073709551617", "%s--1", "%s-0", "0%s-41", "%s-41x"])
+def test_ids_of_no_event(service, last):
+    run = service.start("echo x")
+    path = f"/v1/executions/{run}/events"
+    service.ended(run)
+    life = raw_events(service, path, until=1)[0][0].split("-")[0]
+    answer = service.ask("GET", path, headers={"Last-Event-ID": last.replace("%s", life)})
+    assert answer.status == 400 and "Last-Event-ID" in answer.json["detail"]
+
+
+def test_the_end_of_a_run_is_not_known_before(service):
+    """An id past what there is, while the run goes on: refused, not a place to wait at."""
+    run = service.start("echo x; sleep 20")
+    path = f"/v1/executions/{run}/events"
+    life, at = raw_events(service, path, until=2)[1][0].split("-")
+    assert service.ask("GET", path, headers={"Last-Event-ID": f"{life}-{int(at) + 1}"}).status == 400
+    service.ask("DELETE", f"/v1/executions/{run}")
+
+
 def test_bytes_that_are_no_text_come_as_base64(service):
     """SCRP-08: no byte is lost."""
     run = service.start(r"printf '\377\000a'")

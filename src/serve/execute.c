@@ -446,7 +446,7 @@ static void start(struct job *job, enum bj_reply_mode mode, struct bj_answer *an
 		bj_reply_ended(x, answer);
 		bj_execution_unref(job->service->runs, seen);
 	} else if (mode == BJ_REPLY_STREAM) {
-		bj_execute_stream(job->service, seen, true, answer);
+		bj_execute_stream(job->service, seen, BJ_FOLLOW_OWNER, answer);
 	} else {
 		bj_reply_accepted(seen, answer);
 		bj_execution_unref(job->service->runs, seen);

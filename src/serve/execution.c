@@ -121,17 +121,30 @@ void bj_execution_end(struct bj_execution *x, const struct bj_result *result,
 	pthread_mutex_unlock(&x->lock);
 }
 
+/* With the lock. */
+static bool cancel(struct bj_execution *x)
+{
+	if (!x->hangup)
+		return false;
+	x->cancelled = true;
+	bj_hangup_raise(x->hangup);
+	pthread_cond_broadcast(&x->changed);
+	return true;
+}
+
+static void cancel_left(struct bj_execution *x)
+{
+	/* One that somebody ended on purpose stays that. */
+	x->left = !x->cancelled;
+	cancel(x);
+}
+
 bool bj_execution_cancel(struct bj_execution *x)
 {
 	pthread_mutex_lock(&x->lock);
 
-	const bool live = x->hangup;
+	const bool live = cancel(x);
 
-	if (live) {
-		x->cancelled = true;
-		bj_hangup_raise(x->hangup);
-		pthread_cond_broadcast(&x->changed);
-	}
 	pthread_mutex_unlock(&x->lock);
 	return live;
 }
@@ -139,10 +152,41 @@ bool bj_execution_cancel(struct bj_execution *x)
 void bj_execution_leave(struct bj_execution *x)
 {
 	pthread_mutex_lock(&x->lock);
-	x->left = true;
+	x->gone = true;
 	x->events.held = false;
+	if (!x->kept && x->joined == 0)
+		cancel_left(x);
+	pthread_cond_broadcast(&x->changed);
 	pthread_mutex_unlock(&x->lock);
-	bj_execution_cancel(x);
+}
+
+bool bj_execution_join(struct bj_execution *x, bool for_good)
+{
+	pthread_mutex_lock(&x->lock);
+
+	const bool ends = x->hangup && !x->kept && x->joined == 0 &&
+			  (x->left || !bj_hangup_loosen(x->hangup));
+
+	if (!ends) {
+		x->kept |= for_good;
+		x->joined += !for_good;
+	}
+	pthread_mutex_unlock(&x->lock);
+	return !ends;
+}
+
+void bj_execution_quit(struct bj_execution *x)
+{
+	pthread_mutex_lock(&x->lock);
+	x->joined--;
+	if (x->hangup && !x->kept && x->joined == 0) {
+		/* While the run goes on, the connection of a client that has not left is open. */
+		if (x->gone)
+			cancel_left(x);
+		else
+			bj_hangup_tighten(x->hangup);
+	}
+	pthread_mutex_unlock(&x->lock);
 }
 
 bool bj_execution_is_abandoned(struct bj_execution *x)
@@ -213,7 +257,7 @@ static void print(const struct bj_execution *x, bool with_result, struct bj_buf 
 		      "\"async\":%s,\"success\":%s,\"created_ms\":%" PRIu64,
 		      x->id, bj_state_name(x->state), ended ? "\"" : "",
 		      ended ? bj_cause_name(x->cause) : "null", ended ? "\"" : "",
-		      bj_language_name(x->language), x->async ? "true" : "false",
+		      bj_language_name(x->language), x->kept ? "true" : "false",
 		      !ended       ? "null"
 		      : x->success ? "true"
 				   : "false",

@@ -14,7 +14,8 @@ struct subscriber {
 	struct bj_buf text; /* whole events, handed out up to @at */
 	size_t at;
 	uint64_t pos;
-	bool owner, told; /* told: the last event was taken */
+	enum bj_follow as;
+	bool told; /* the last event was taken */
 };
 
 /* Wait for events and take them. Nothing is taken only after the last one. */
@@ -34,7 +35,7 @@ static void take_events(struct subscriber *sub)
 		bj_execution_print_end(x, &sub->text);
 		sub->told = true;
 	}
-	if (sub->owner) {
+	if (sub->as == BJ_FOLLOW_OWNER) {
 		x->events.hold = sub->pos;
 		pthread_cond_broadcast(&x->changed);
 	}
@@ -63,31 +64,37 @@ static ssize_t next_events(void *ctx, char *to, size_t room)
 	return (ssize_t)n;
 }
 
+static void go_away(struct bj_execution *x, enum bj_follow as)
+{
+	if (as == BJ_FOLLOW_OWNER)
+		bj_execution_leave(x);
+	else if (as == BJ_FOLLOW_JOINED)
+		bj_execution_quit(x);
+}
+
 static void end_stream(void *ctx)
 {
 	struct subscriber *sub = ctx;
 	struct bj_execution *x = sub->x;
 
-	if (sub->owner)
-		bj_execution_leave(x);
+	go_away(x, sub->as);
 	bj_execution_unref(sub->service->runs, x);
 	bj_buf_done(&sub->text);
 	free(sub);
 }
 
-static void follow(struct bj_service *service, struct bj_execution *x_take, bool owner,
+static void follow(struct bj_service *service, struct bj_execution *x_take, enum bj_follow as,
 		   uint64_t pos, struct bj_answer *answer)
 {
 	struct subscriber *sub = calloc(1, sizeof(*sub));
 
 	if (!sub) {
-		if (owner)
-			bj_execution_leave(x_take);
+		go_away(x_take, as);
 		bj_execution_unref(service->runs, x_take);
 		bj_problem_answer(answer, BJ_PROBLEM_FAILED, "no memory for the events");
 		return;
 	}
-	*sub = (struct subscriber){ .service = service, .x = x_take, .owner = owner, .pos = pos };
+	*sub = (struct subscriber){ .service = service, .x = x_take, .as = as, .pos = pos };
 	answer->status = 200;
 	answer->type = BJ_TYPE_EVENTS;
 	answer->stream = (struct bj_stream){ .next = next_events, .done = end_stream, .ctx = sub };
@@ -115,7 +122,7 @@ void bj_execute_stream_on(struct bj_service *service, struct bj_execution *x_tak
 		last_id && last_id[0] ? find_last(x_take, last_id, &pos) : BJ_SSE_FOUND;
 
 	if (found == BJ_SSE_FOUND) {
-		follow(service, x_take, false, pos, answer);
+		follow(service, x_take, BJ_FOLLOW_WATCH, pos, answer);
 		return;
 	}
 	bj_execution_unref(service->runs, x_take);
@@ -126,8 +133,8 @@ void bj_execute_stream_on(struct bj_service *service, struct bj_execution *x_tak
 				  "Last-Event-ID: no event of this run has this id; leave it out");
 }
 
-void bj_execute_stream(struct bj_service *service, struct bj_execution *x_take, bool owner,
+void bj_execute_stream(struct bj_service *service, struct bj_execution *x_take, enum bj_follow as,
 		       struct bj_answer *answer)
 {
-	follow(service, x_take, owner, 0, answer);
+	follow(service, x_take, as, 0, answer);
 }

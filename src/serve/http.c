@@ -427,6 +427,8 @@ static enum MHD_Result finish(struct bj_conn *conn, struct lookup *l, const char
 	conn->deadline = 0;
 	in->whole = true;
 	http->answering++;
+	if (conn->hangup && bj_hangup_is_loose(conn->hangup))
+		bj_hangup_unref(BJ_TAKE_PTR(conn->hangup));
 	/* Nobody writes to who watches the list for a long time: only this shows that they left. */
 	if (!conn->hangup && (strcmp(method, "GET") != 0 || strcmp(path, "/v1/events") == 0))
 		conn->hangup = bj_hangup_new(conn->socket);

@@ -58,10 +58,12 @@ void bj_reply_ended(struct bj_execution *x, struct bj_answer *answer)
 bool bj_reply_again(struct bj_service *s, struct bj_execution **x, const struct bj_request *req,
 		    enum bj_reply_mode mode, struct bj_answer *answer)
 {
-	if (mode == BJ_REPLY_ASYNC) {
+	const bool joined = mode != BJ_REPLY_SYNC && bj_execution_join(*x, mode == BJ_REPLY_ASYNC);
+
+	if (joined && mode == BJ_REPLY_ASYNC) {
 		bj_reply_accepted(*x, answer);
-	} else if (mode == BJ_REPLY_STREAM) {
-		bj_execute_stream(s, BJ_TAKE_PTR(*x), false, answer);
+	} else if (joined) {
+		bj_execute_stream(s, BJ_TAKE_PTR(*x), BJ_FOLLOW_JOINED, answer);
 	} else if (!bj_execution_wait(*x, req->hangup)) {
 		bj_problem_answer(answer, BJ_PROBLEM_CANCELLED, "the client went away");
 	} else if (bj_execution_is_abandoned(*x)) {

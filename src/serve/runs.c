@@ -175,7 +175,7 @@ static struct bj_execution *execution_new(const struct bj_runs *runs,
 	else
 		new_id(x->id);
 	x->language = init->language;
-	x->async = init->async;
+	x->async = x->kept = init->async;
 	x->created_ms = bj_clock_unix_ms();
 	if (init->key) {
 		snprintf(x->key, sizeof(x->key), "%s", init->key);

@@ -326,6 +326,115 @@ def test_who_asks_again_when_a_client_went_away_gets_a_run(serve, accept, when):
     assert again.body == answers[0].body
 
 
+TICKS = {"script": "for i in {1..200}; do echo $i; read -t 0.05 < /dev/zero; done", "language": "bash", "timeout": 30}
+STREAM, ASYNC = {"Accept": "text/event-stream"}, {"Prefer": "respond-async"}
+
+
+def begin(it, body, headers, connection=None):
+    """Send an order without waiting for its answer; the connection, and the run once it is under way."""
+    conn = connection or it.connect()
+    known = {run["id"] for run in it.ask("GET", "/v1/executions").json["executions"]}
+    conn.request("POST", "/v1/executions", json.dumps(body), {"Content-Type": "application/json", **headers})
+    run = None
+    while not run:
+        runs = it.ask("GET", "/v1/executions").json["executions"]
+        run = next((run["id"] for run in runs if run["id"] not in known and run["state"] != "queued"), None)
+    return conn, run
+
+
+def hang_up(conn):
+    """Really: a response that was begun holds the socket."""
+    conn.sock.shutdown(socket.SHUT_RDWR)
+    conn.close()
+
+
+@pytest.mark.parametrize("owner", [{}, STREAM], ids=["plain", "stream"])
+def test_who_joins_aside_keeps_the_run(serve, owner):
+    """It was told 202, and the run goes on by itself from then on, whoever brought it."""
+    it = serve().ready()
+    body, key = {"script": "sleep 1; echo done", "language": "bash"}, {"Idempotency-Key": "k"}
+    conn, run = begin(it, body, {**key, **owner})
+    joined = it.ask("POST", "/v1/executions", body, {**key, **ASYNC})
+    assert (joined.status, joined.json["id"]) == (202, run)
+    hang_up(conn)
+    ended = it.ended(run)
+    assert (ended["cause"], ended["result"]["stdout"]) == ("exited", "done\n")
+    assert it.ask("POST", "/v1/executions", body, key).json["id"] == run
+
+
+@pytest.mark.parametrize("owner", [{}, STREAM], ids=["plain", "stream"])
+def test_who_joins_by_a_stream_keeps_the_run_while_it_reads(serve, owner):
+    it = serve().ready()
+    key = {"Idempotency-Key": "k"}
+    conn, run = begin(it, {**TICKS, "script": TICKS["script"].replace("200", "30")}, {**key, **owner})
+    joined = it.events("/v1/executions", "POST", {**TICKS, "script": TICKS["script"].replace("200", "30")}, {**key, **STREAM})
+    seen = [next(joined)]
+    hang_up(conn)
+    seen += joined
+    assert seen[-1][0] == "result" and seen[-1][1]["id"] == run
+    assert (seen[-1][1]["cause"], seen[-1][1]["stdout"].split()[-1]) == ("exited", "30")
+
+
+@pytest.mark.parametrize("owner", [{}, STREAM], ids=["plain", "stream"])
+@pytest.mark.parametrize("first", ["owner", "joiner"])
+def test_when_all_readers_have_left_the_run_ends(serve, owner, first):
+    """In whatever order they go."""
+    it = serve().ready()
+    key = {"Idempotency-Key": "k"}
+    conn, run = begin(it, TICKS, {**key, **owner})
+    joined, _ = begin_join(it, TICKS, {**key, **STREAM})
+    watcher = it.ask("GET", f"/v1/executions/{run}").json
+    assert watcher["state"] == "running"
+    hang_up(conn if first == "owner" else joined)
+    time.sleep(0.5)
+    assert it.ask("GET", f"/v1/executions/{run}").json["state"] == "running"
+    hang_up(joined if first == "owner" else conn)
+    ended = it.ended(run)
+    assert ended["cause"] == "cancelled" and ended["duration_ms"] < 9000
+
+
+def begin_join(it, body, headers):
+    conn = it.connect()
+    conn.request("POST", "/v1/executions", json.dumps(body), {"Content-Type": "application/json", **headers})
+    response = conn.getresponse()
+    assert response.status == 200 and response.read(1)
+    return conn, response
+
+
+def test_a_connection_whose_run_was_joined_is_watched_again(serve):
+    """The next run on it has one client only."""
+    it = serve().ready()
+    key = {"Idempotency-Key": "k"}
+    body = {"script": "sleep 0.5; echo done", "language": "bash"}
+    conn, run = begin(it, body, key)
+    it.ask("POST", "/v1/executions", body, {**key, **ASYNC})
+    assert json.loads(conn.getresponse().read())["id"] == run
+    conn, run = begin(it, {"script": "sleep 60", "language": "bash"}, {}, conn)
+    hang_up(conn)
+    assert it.ended(run)["cause"] == "cancelled"
+
+
+@pytest.mark.parametrize("owner", [{}, STREAM], ids=["plain", "stream"])
+@pytest.mark.parametrize("joiner", [ASYNC, STREAM], ids=["aside", "stream"])
+def test_joining_while_the_client_leaves(serve, owner, joiner):
+    """Be it the same run or a new one: who is here gets one to its end."""
+    it = serve().ready()
+    body = {"script": "read -t 0.1 < /dev/zero; echo done", "language": "bash"}
+    for i in range(40):
+        headers = {"Idempotency-Key": f"k{i}"}
+        conn, _ = begin(it, body, {**headers, **owner})
+        leaves = threading.Timer(0.002 * (i % 10), hang_up, [conn])
+        leaves.start()
+        time.sleep(0.001 * (i % 7))
+        if joiner is ASYNC:
+            end = it.ended(it.ask("POST", "/v1/executions", body, {**headers, **joiner}).json["id"])["result"]
+        else:
+            name, end = list(it.events("/v1/executions", "POST", body, {**headers, **joiner}))[-1]
+            assert name == "result"
+        leaves.join()
+        assert (end["cause"], end["stdout"]) == ("exited", "done\n")
+
+
 def test_a_key_holds_what_was_cancelled_on_demand(service):
     """Whoever ended it meant the run, and its client hears so each time."""
     body, key = {"script": "sleep 60", "language": "bash"}, {"Idempotency-Key": "k3", "Prefer": "respond-async"}

@@ -561,8 +561,9 @@ int bj_http_open(struct bj_http *http, int socket, struct bj_err *err)
 			MHD_USE_ITC | MHD_USE_ERROR_LOG,
 		0, NULL, NULL, on_request, door, MHD_OPTION_EXTERNAL_LOGGER, say, NULL,
 		MHD_OPTION_LISTEN_SOCKET, own, MHD_OPTION_NOTIFY_CONNECTION, on_connection, door,
-		MHD_OPTION_NOTIFY_COMPLETED, on_completed, door, MHD_OPTION_CONNECTION_LIMIT,
-		http->max_connections, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HEADERS_MAX,
+		MHD_OPTION_UNESCAPE_CALLBACK, bj_frame_unescape, NULL, MHD_OPTION_NOTIFY_COMPLETED,
+		on_completed, door, MHD_OPTION_CONNECTION_LIMIT, http->max_connections,
+		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HEADERS_MAX,
 		MHD_OPTION_THREAD_STACK_SIZE, (size_t)STACK, MHD_OPTION_END);
 	if (!door->daemon) {
 		close(own);

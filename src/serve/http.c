@@ -45,6 +45,7 @@ struct bj_conn {
 struct incoming {
 	struct bj_buf body;
 	struct bj_hold *hold;
+	bool unwanted; /* it is answered without its body */
 	bool too_large;
 	bool crowded; /* others hold so much that this one does not fit */
 	bool whole;   /* it is being answered */
@@ -389,6 +390,8 @@ static enum MHD_Result begin(struct bj_conn *conn, struct lookup *l, const char 
 	}
 	*slot = in;
 	in->body.max = http->max_body;
+	/* Strangers may ask this, and send what they like: it takes nobody's room. */
+	in->unwanted = is_public(method, path);
 	set_deadline(conn); /* for the body */
 
 	const char *fault = bj_frame_fault(l->mhd, l->connection, version);
@@ -404,7 +407,7 @@ static enum MHD_Result begin(struct bj_conn *conn, struct lookup *l, const char 
 
 static void take_body(struct incoming *in, const char *data, size_t size)
 {
-	if (in->too_large || in->crowded)
+	if (in->unwanted || in->too_large || in->crowded)
 		return; /* what is left is read and dropped, within the time there is */
 	in->crowded = !bj_hold_more(in->hold, size);
 	if (!in->crowded)

@@ -7,6 +7,7 @@ import socket
 import pytest
 
 from harness.raw import exchange
+from serving import wait_until
 from test_mcp import BOTH, rss_kib
 
 PATHS = ["/", "", "*", "/v1/executions?state", "/v1/executions?state=&limit=", "/v1/history?before", "/v1/tools?format",
@@ -146,6 +147,24 @@ def test_what_is_small_to_send_is_small_to_read(service, value):
     status = pathlib.Path(f"/proc/{pid}/status").read_text()
     peak = int(status.split("VmHWM:")[1].split()[0])
     assert peak < before + 4 * len(body) // 1024
+
+
+@pytest.mark.parametrize("target", ["POST /healthz", "GET /page.js", "GET /"])
+def test_who_has_no_key_takes_no_room_for_bodies(serve, target):
+    """Large requests of those who may come in have their places, however much strangers send to what is open to all."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    it = serve("--listen", f"127.0.0.1:{port}", config="serve: {max_body: 1MiB}\n", env={"BELLJAR_SERVE_API_KEY": "k" * 24}).ready()
+    strangers = []
+    for _ in range(17):
+        strangers.append(socket.create_connection(("127.0.0.1", port)))
+        strangers[-1].sendall(b"%b HTTP/1.1\r\nHost: x\r\nContent-Length: 1048576\r\n\r\n" % target.encode() + b" " * ((1 << 20) - 1))
+    wait_until(lambda: it.metrics()["belljar_connections"] >= 18)
+    for _ in range(20):  # while what they send arrives
+        assert it.run("cat > /dev/null; echo 1", "bash", stdin="x" * 900000).status == 200
+    for each in strangers:
+        each.close()
 
 
 def test_memory_stays_flat(service):

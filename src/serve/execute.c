@@ -421,7 +421,8 @@ static int enqueue(struct job *job, struct bj_answer *answer)
 	return 0;
 }
 
-static void start(struct job *job, enum bj_reply_mode mode, struct bj_answer *answer)
+static void start(struct job *job, const struct bj_request *req, enum bj_reply_mode mode,
+		  struct bj_answer *answer)
 {
 	struct bj_execution *x = job->x;
 
@@ -446,7 +447,7 @@ static void start(struct job *job, enum bj_reply_mode mode, struct bj_answer *an
 		bj_reply_ended(x, answer);
 		bj_execution_unref(job->service->runs, seen);
 	} else if (mode == BJ_REPLY_STREAM) {
-		bj_execute_stream(job->service, seen, BJ_FOLLOW_OWNER, answer);
+		bj_execute_stream(job->service, req, seen, BJ_FOLLOW_OWNER, answer);
 	} else {
 		bj_reply_accepted(seen, answer);
 		bj_execution_unref(job->service->runs, seen);
@@ -486,7 +487,7 @@ void bj_execute_post(struct bj_service *service, const struct bj_request *reques
 		r = enter(&job, request, mode, answer);
 	while (r > 0 && !bj_reply_again(service, &job.x, request, mode, answer));
 	if (r == 0)
-		start(&job, mode, answer);
+		start(&job, request, mode, answer);
 }
 
 void bj_execute_check(struct bj_service *service, const struct bj_request *request,

@@ -63,7 +63,7 @@ bool bj_reply_again(struct bj_service *s, struct bj_execution **x, const struct 
 	if (joined && mode == BJ_REPLY_ASYNC) {
 		bj_reply_accepted(*x, answer);
 	} else if (joined) {
-		bj_execute_stream(s, BJ_TAKE_PTR(*x), BJ_FOLLOW_JOINED, answer);
+		bj_execute_stream(s, req, BJ_TAKE_PTR(*x), BJ_FOLLOW_JOINED, answer);
 	} else if (!bj_execution_wait(*x, req->hangup)) {
 		bj_problem_answer(answer, BJ_PROBLEM_CANCELLED, "the client went away");
 	} else if (bj_execution_is_abandoned(*x)) {

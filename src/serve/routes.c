@@ -190,7 +190,7 @@ static void get_events(struct bj_service *s, const struct bj_request *req, const
 	struct bj_execution *x = find(s, req, id, answer);
 
 	if (x)
-		bj_execute_stream_on(s, x, req->header(req->ctx, "Last-Event-ID"), answer);
+		bj_execute_stream_on(s, req, x, answer);
 }
 
 static void get_changes(struct bj_service *s, const struct bj_request *req, const char *id,

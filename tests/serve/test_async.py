@@ -377,12 +377,13 @@ def test_who_joins_by_a_stream_keeps_the_run_while_it_reads(serve, owner):
 
 @pytest.mark.parametrize("owner", [{}, STREAM], ids=["plain", "stream"])
 @pytest.mark.parametrize("first", ["owner", "joiner"])
-def test_when_all_readers_have_left_the_run_ends(serve, owner, first):
-    """In whatever order they go."""
+@pytest.mark.parametrize("body", [TICKS, {**TICKS, "script": "sleep 20"}], ids=["loud", "quiet"])
+def test_when_all_readers_have_left_the_run_ends(serve, owner, first, body):
+    """In whatever order they go, and whether or not there is anything to read."""
     it = serve().ready()
     key = {"Idempotency-Key": "k"}
-    conn, run = begin(it, TICKS, {**key, **owner})
-    joined, _ = begin_join(it, TICKS, {**key, **STREAM})
+    conn, run = begin(it, body, {**key, **owner})
+    joined, _ = begin_join(it, body, {**key, **STREAM})
     watcher = it.ask("GET", f"/v1/executions/{run}").json
     assert watcher["state"] == "running"
     hang_up(conn if first == "owner" else joined)

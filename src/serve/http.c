@@ -400,6 +400,7 @@ static enum MHD_Result begin(struct bj_conn *conn, struct lookup *l, const char 
 		bj_problem_answer(&answer, BJ_PROBLEM_BAD_REQUEST, "%s", fault);
 		bj_answer_header(&answer, "Connection", "close");
 	} else if (may_go_on(conn, l, method, path, &in->caller, &answer)) {
+		bj_hold_belong(in->hold, in->caller.tenant);
 		return MHD_YES;
 	}
 	return send_answer(conn, l->connection, &answer);

@@ -35,13 +35,13 @@ static void wait_events(struct subscriber *sub, unsigned int seconds)
 		r = pthread_cond_timedwait(&x->changed, &x->lock, &until);
 }
 
-/* Take what there is. */
-static void take_events(struct subscriber *sub)
+/* Take what there is, or comes within @seconds. */
+static void take_events(struct subscriber *sub, unsigned int seconds)
 {
 	struct bj_execution *x = sub->x;
 
 	pthread_mutex_lock(&x->lock);
-	wait_events(sub, LOOK_SECONDS);
+	wait_events(sub, seconds);
 	bj_sse_take(&x->events, &sub->pos, TAKE_ABOUT, &sub->text);
 	if (bj_execution_is_over(x) && bj_sse_end(&x->events) == sub->pos) {
 		bj_execution_print_end(x, &sub->text);
@@ -66,8 +66,13 @@ static bool is_gone(const struct subscriber *sub)
  * key has lost its right. */
 static void next_text(struct subscriber *sub)
 {
-	for (int i = 0; i < HEARTBEAT_SECONDS && sub->text.size == 0 && !sub->told; i++) {
-		take_events(sub);
+	/* Nobody is woken who has nothing to look at. */
+	const unsigned int step =
+		sub->trust.key[0] || sub->hangup ? LOOK_SECONDS : HEARTBEAT_SECONDS;
+
+	for (unsigned int t = 0; t < HEARTBEAT_SECONDS && sub->text.size == 0 && !sub->told;
+	     t += step) {
+		take_events(sub, step);
 		if (bj_auth_trust_lost(&sub->trust) || is_gone(sub)) {
 			sub->text.size = 0;
 			sub->told = true;

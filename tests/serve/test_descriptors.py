@@ -38,6 +38,10 @@ class Descriptors:
         free = [fd for fd in range(max(used) + n + 2) if fd not in used]
         self.call(f"--nofile={free[n]}:")
 
+    def leave_none(self):
+        """Not even in the place of one that is closed meanwhile."""
+        self.call("--nofile=0:")
+
     def restore(self):
         self.call(f"--nofile={self.most}:")
 
@@ -90,7 +94,7 @@ def test_new_connections_are_taken_again(serve):
     descriptors = Descriptors(front(it))
     watcher = it.events("/v1/events")
     next(watcher)
-    descriptors.leave(0)
+    descriptors.leave_none()
     with socket.socket(socket.AF_UNIX) as waiting:
         waiting.settimeout(20)
         waiting.connect(it.socket)

@@ -229,7 +229,7 @@ struct bj_result {
 	struct bj_sample *samples; /* over time, where spec->samples asked for them */
 	size_t n_samples;
 	uint64_t cost_micros;   /* what it cost, in millionths of price.currency */
-	uint32_t retry_after_s; /* cause quota: when to try again; else 0 */
+	uint32_t retry_after_s; /* cause quota or infrastructure: when to try again; 0: no use */
 	/* meta */
 	enum bj_backend_id runtime;
 	char *image;        /* what the interpreter came from; NULL: the host's own files */

@@ -184,7 +184,7 @@ static int send_launch(struct run *run, const struct bj_peer *peer, struct bj_er
 		r = bj_fd_send(bj_process_socket(peer->process), &msg,
 			       peer->role ? sizeof(msg) : sizeof(msg.launch), theirs, n);
 		if (r == -ETOOMANYREFS)
-			r = bj_err_set(err, BJ_E_LIMIT, 0,
+			r = bj_err_set(err, BJ_E_LIMIT, ETOOMANYREFS,
 				       "too many descriptors are in flight; run fewer at once");
 		else if (r < 0)
 			r = bj_err_set(err, BJ_E_SYSTEM, -r, "the %s is gone", run->peer);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/err.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -79,4 +80,9 @@ int bj_err_wrap(struct bj_err *err, const char *fmt, ...)
 		snprintf(err->msg + n, sizeof(err->msg) - (size_t)n, ": %s", inner);
 	keep_plain(err->msg);
 	return -err->code;
+}
+
+bool bj_err_lacks_fds(const struct bj_err *err)
+{
+	return err->errnum == EMFILE || err->errnum == ENFILE || err->errnum == ETOOMANYREFS;
 }

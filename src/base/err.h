@@ -18,6 +18,9 @@ int bj_err_wrap(struct bj_err *err, const char *fmt, ...) __attribute__((format(
  * says something, and its code is one of ours. Returns -@err->code. */
 int bj_err_received(struct bj_err *err);
 
+/* Whether it is a want of descriptors: the same may work a moment later. */
+bool bj_err_lacks_fds(const struct bj_err *err);
+
 /* Analyzers do not see into err.c: tell them that a failure is negative, or they believe that
  * outputs which stay untouched on failure are used. */
 #if defined(__clang_analyzer__) || defined(BJ_ANALYZER)

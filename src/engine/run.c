@@ -279,6 +279,7 @@ static int run_backend(struct belljar *bj, const struct bj_spec *spec, struct bj
 	if (rc < 0) {
 		r->cause = BJ_CAUSE_INFRASTRUCTURE;
 		r->no_interpreter = err.code == BJ_E_NOT_FOUND;
+		r->retry_after_s = bj_err_lacks_fds(&err) ? 1 : 0;
 		r->error = strdup(err.msg);
 		*ret_failed = err;
 	}

@@ -50,7 +50,7 @@ static bool holds_key(const json_t *record)
 /* Records that cannot be read may hold it: nothing runs a second time for that. */
 static int answer_failure(struct bj_answer *answer, const struct bj_err *err)
 {
-	bj_problem_answer(answer, BJ_PROBLEM_FAILED, "%s", err->msg);
+	bj_problem_answer(answer, bj_problem_of(err), "%s", err->msg);
 	return 1;
 }
 

@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "serve/auth.h"
 
+#include "base/clock.h"
+#include "record/record.h"
+
 #include <sodium.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/socket.h>
+
+#define TRUST_NS UINT64_C(1000000000) /* between two looks at a key */
 
 bool bj_auth_peer(int socket, uid_t owner, uid_t *ret_uid)
 {
@@ -55,4 +60,25 @@ bool bj_auth_sees(const struct bj_caller *caller, const char *tenant)
 const char *bj_auth_tenant(const struct bj_caller *caller)
 {
 	return caller && caller->tenant[0] ? caller->tenant : NULL;
+}
+
+struct bj_auth_trust bj_auth_trust(struct bj_archive *archive, const struct bj_caller *caller)
+{
+	struct bj_auth_trust trust = { .archive = archive, .until = bj_clock_now() + TRUST_NS };
+
+	if (caller)
+		memcpy(trust.key, caller->key, sizeof(trust.key));
+	return trust;
+}
+
+/* Where the records cannot say so, too, it counts as lost. */
+bool bj_auth_trust_lost(struct bj_auth_trust *trust)
+{
+	const uint64_t now = bj_clock_now();
+	struct bj_err err = { 0 };
+
+	if (!trust->key[0] || !trust->archive || now < trust->until)
+		return false;
+	trust->until = now + TRUST_NS;
+	return bj_key_stands(&trust->archive->store, trust->key, &err) < 0;
 }

@@ -30,3 +30,15 @@ bool bj_auth_sees(const struct bj_caller *caller, const char *tenant);
 
 /* The tenant of @caller; NULL: none. */
 const char *bj_auth_tenant(const struct bj_caller *caller);
+
+/* The right of somebody who listens for a long time: a key may lose it meanwhile. */
+struct bj_auth_trust {
+	struct bj_archive *archive; /* NULL: there are no keys */
+	char key[BJ_KEY_PREFIX];    /* "": none of the store's */
+	uint64_t until;             /* clock nanoseconds: the key is not looked at before */
+};
+
+struct bj_auth_trust bj_auth_trust(struct bj_archive *archive, const struct bj_caller *caller);
+
+/* Whether the right is lost. Looks once a second. */
+bool bj_auth_trust_lost(struct bj_auth_trust *trust);

@@ -44,6 +44,104 @@ bool bj_request_has(const struct bj_request *req, const char *name, const char *
 	return search.found;
 }
 
+/* --- what is wanted --------------------------------------------------------------------------- */
+
+/* How exactly a range of media types says what is looked for. */
+enum fit { NO_FIT, ANY, ANY_OF_KIND, NAMED };
+
+struct wanting {
+	const char *type;
+	enum fit fit;
+	int weight; /* of the closest fit; -1: none */
+};
+
+/* Up to the next @mark outside of quotes, or to the end. */
+static size_t span_to(const char *p, char mark)
+{
+	bool quoted = false;
+	size_t n = 0;
+
+	for (; p[n] && (quoted || p[n] != mark); n++) {
+		if (quoted && p[n] == '\\' && p[n + 1])
+			n++;
+		else if (p[n] == '"')
+			quoted = !quoted;
+	}
+	return n;
+}
+
+static enum fit fit_of(const char *range, size_t size, const char *type)
+{
+	const size_t kind = strcspn(type, "/") + 1;
+
+	if (size == strlen(type) && strncasecmp(range, type, size) == 0)
+		return NAMED;
+	if (size == kind + 1 && strncasecmp(range, type, kind) == 0 && range[kind] == '*')
+		return ANY_OF_KIND;
+	return size == 3 && strncmp(range, "*/*", 3) == 0 ? ANY : NO_FIT;
+}
+
+/* "0.5" is 500. What is no weight says nothing. */
+static int read_weight(const char *p)
+{
+	int weight = *p == '0' ? 0 : 1000;
+
+	if (p[0] != '0' || p[1] != '.')
+		return weight;
+	p += 2;
+	for (int place = 100; place > 0 && *p >= '0' && *p <= '9'; place /= 10)
+		weight += (*p++ - '0') * place;
+	return weight;
+}
+
+/* The weight among the parameters of one range, which end at @end. */
+static int weight_of(const char *p, const char *end)
+{
+	int weight = 1000;
+
+	for (p += span_to(p, ';'); p < end; p += span_to(p, ';')) {
+		p += 1 + strspn(p + 1, " \t");
+		if ((p[0] == 'q' || p[0] == 'Q') && p[1] == '=')
+			weight = read_weight(p + 2);
+	}
+	return weight;
+}
+
+static void weigh(void *to, const char *value)
+{
+	struct wanting *w = to;
+	const char *p = value;
+
+	while (p && *p) {
+		p += strspn(p, " \t,");
+
+		const char *end = p + span_to(p, ',');
+		const enum fit fit = fit_of(p, strcspn(p, " \t,;"), w->type);
+		const int weight = fit ? weight_of(p, end) : -1;
+
+		if (fit > w->fit || (fit == w->fit && weight > w->weight)) {
+			w->fit = fit;
+			w->weight = weight;
+		}
+		p = end;
+	}
+}
+
+int bj_request_wants(const struct bj_request *req, const char *type, bool *ret_named)
+{
+	struct wanting w = { .type = type, .weight = -1 };
+
+	if (req->each)
+		req->each(req->ctx, "Accept", weigh, &w);
+	else
+		weigh(&w, req->header(req->ctx, "Accept"));
+	if (ret_named)
+		*ret_named = w.fit == NAMED;
+	return w.weight;
+}
+
+/* --- bodies and answers ----------------------------------------------------------------------- */
+
 bool bj_request_is_heavy(const struct bj_request *req)
 {
 	bool quoted = false;

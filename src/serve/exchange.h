@@ -43,7 +43,7 @@ enum { BJ_ANSWER_HEADERS = 8, BJ_ANSWER_HEADER_SIZE = 320 };
 struct bj_answer {
 	unsigned int status;
 	unsigned int route; /* place in the table of routes, from 1; 0: none */
-	const char *type;   /* media type; static */
+	const char *type;   /* media type; static; NULL: there is no body */
 	char *body;         /* owned, unless @body_static */
 	size_t size;
 	bool body_static;
@@ -57,6 +57,10 @@ struct bj_answer {
 
 /* Whether the comma-separated header @name holds the word @word. */
 bool bj_request_has(const struct bj_request *request, const char *name, const char *word);
+
+/* How much the client wants an answer of @type, by its header Accept: from 0, not at all, to 1000.
+ * -1: nothing in it fits. @ret_named: whether it names this very type; NULL is fine. */
+int bj_request_wants(const struct bj_request *request, const char *type, bool *ret_named);
 
 /* What is read from a body takes memory by its values, eighty times its bytes at worst. No request
  * needs a fraction of this many. */

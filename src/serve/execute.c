@@ -15,9 +15,11 @@
 #include "serve/again.h"
 #include "serve/auth.h"
 #include "serve/order.h"
+#include "serve/reply.h"
 #include "serve/service.h"
 #include "spec/names.h"
 
+#include <errno.h>
 #include <sodium.h>
 #include <string.h>
 
@@ -66,33 +68,42 @@ static void on_event(void *ctx, const struct bj_event *event)
 		job->also->on_event(job->also->event_ctx, event);
 }
 
-static const struct {
+struct no_turn {
 	int code;
 	enum bj_problem problem;
 	const char *text;
-} NO_TURN[] = {
-	{ -BJ_E_LIMIT, BJ_PROBLEM_QUEUE_FULL, "the queue is full; try again later" },
-	{ -BJ_E_CANCELLED, BJ_PROBLEM_CANCELLED, "cancelled while it waited for its turn" },
-	{ 0, BJ_PROBLEM_FAILED, "too many files are open; try again later" },
 };
+
+/* Why there was no turn. */
+static const struct no_turn *problem_of_turn(int code)
+{
+	static const struct no_turn reasons[] = {
+		{ -BJ_E_LIMIT, BJ_PROBLEM_QUEUE_FULL, "the queue is full; try again later" },
+		{ -BJ_E_CANCELLED, BJ_PROBLEM_CANCELLED, "cancelled while it waited for its turn" },
+		{ 0, BJ_PROBLEM_UNAVAILABLE, "too many files are open; try again later" },
+	};
+	const struct no_turn *reason = reasons;
+
+	while (reason->code && reason->code != code)
+		reason++;
+	return reason;
+}
 
 static void end_without_turn(struct job *job, int code)
 {
-	size_t i = 0;
+	const struct no_turn *reason = problem_of_turn(code);
 
-	while (NO_TURN[i].code && NO_TURN[i].code != code)
-		i++;
 	if (code == -BJ_E_LIMIT)
 		job->service->metrics.denials[BJ_DENIAL_QUEUE_FULL]++;
 	if (job->queued)
 		bj_engine_unqueue(job->generation->bj, &job->order.spec,
 				  code == -BJ_E_CANCELLED ? BJ_CAUSE_CANCELLED
 							  : BJ_CAUSE_INFRASTRUCTURE,
-				  NO_TURN[i].text);
-	bj_execution_end(job->x, NULL, NO_TURN[i].problem, NO_TURN[i].text);
+				  reason->text);
+	bj_execution_end(job->x, NULL, reason->problem, reason->text);
 	if (job->ret && code == -BJ_E_CANCELLED)
 		*job->ret = bj_engine_unbegun(job->generation->bj, &job->order.spec,
-					      BJ_CAUSE_CANCELLED, NO_TURN[i].text);
+					      BJ_CAUSE_CANCELLED, reason->text);
 }
 
 static void on_step(void *ctx, const char *name)
@@ -105,11 +116,11 @@ static void on_step(void *ctx, const char *name)
 /* The status that a result is answered with. */
 static unsigned int status_of(const struct bj_result *result)
 {
-	if (result->cause == BJ_CAUSE_QUOTA)
-		return 429;
-	return result->state == BJ_PENDING                ? 202
-	       : result->cause == BJ_CAUSE_INFRASTRUCTURE ? 500
-							  : 200;
+	if (result->state == BJ_PENDING)
+		return 202;
+	return result->cause == BJ_CAUSE_QUOTA || result->cause == BJ_CAUSE_INFRASTRUCTURE
+		       ? bj_problem_status(bj_problem_of_result(result))
+		       : 200;
 }
 
 /* Where the time of this request went. @status: for a request without a result. */
@@ -284,53 +295,7 @@ static int start_aside(struct job *job)
 	return 0;
 }
 
-/* --- answering -------------------------------------------------------------------------------- */
-
-static void answer_accepted(struct bj_execution *x, struct bj_answer *answer)
-{
-	struct bj_buf buf = { 0 };
-
-	bj_execution_print(x, false, &buf);
-	bj_answer_take(answer, 202, BJ_TYPE_JSON, bj_buf_take(&buf));
-	bj_answer_header(answer, "Location", "/v1/executions/%s", x->id);
-	bj_answer_header(answer, "Preference-Applied", "respond-async");
-}
-
-static void answer_ended(struct bj_execution *x, struct bj_answer *answer)
-{
-	pthread_mutex_lock(&x->lock);
-
-	const bool waits = x->state == BJ_PENDING;
-
-	pthread_mutex_unlock(&x->lock);
-	if (waits) {
-		answer_accepted(x, answer);
-		return;
-	}
-	pthread_mutex_lock(&x->lock);
-	if (x->failed) {
-		bj_problem_answer(answer, x->problem, "%s", x->error);
-		free(answer->body);
-		answer->body = bj_problem_text(x->problem, x->error, x->result);
-		answer->size = answer->body ? strlen(answer->body) : 0;
-		if (x->retry_after_s)
-			bj_answer_header(answer, "Retry-After", "%u", x->retry_after_s);
-	} else {
-		bj_answer_take(answer, 200, BJ_TYPE_JSON, x->result ? strdup(x->result) : NULL);
-	}
-	pthread_mutex_unlock(&x->lock);
-}
-
 /* --- the request ------------------------------------------------------------------------------ */
-
-enum mode { SYNC, ASYNC, STREAM };
-
-static enum mode mode_of(const struct bj_request *req)
-{
-	if (bj_request_has(req, "Prefer", "respond-async"))
-		return ASYNC;
-	return bj_request_has(req, "Accept", BJ_TYPE_EVENTS) ? STREAM : SYNC;
-}
 
 static bool is_json(const struct bj_request *req)
 {
@@ -387,10 +352,11 @@ static int read_order(struct bj_service *s, const struct bj_request *req, struct
 }
 
 /* The connection's own watch, or a fresh one for a run that nobody waits for. */
-static int take_hangup(struct job *job, const struct bj_request *req, enum mode mode,
+static int take_hangup(struct job *job, const struct bj_request *req, enum bj_reply_mode mode,
 		       struct bj_answer *answer)
 {
-	job->hangup = mode != ASYNC && req->hangup ? bj_hangup_ref(req->hangup) : bj_hangup_new(-1);
+	job->hangup = mode != BJ_REPLY_ASYNC && req->hangup ? bj_hangup_ref(req->hangup)
+							    : bj_hangup_new(-1);
 	if (!job->hangup)
 		bj_problem_answer(answer, BJ_PROBLEM_UNAVAILABLE,
 				  "too many files are open; try again later");
@@ -398,7 +364,7 @@ static int take_hangup(struct job *job, const struct bj_request *req, enum mode 
 }
 
 /* Enter the run into the list. 1: the same request came before. Negative: it is answered. */
-static int enter(struct job *job, const struct bj_request *req, enum mode mode,
+static int enter(struct job *job, const struct bj_request *req, enum bj_reply_mode mode,
 		 struct bj_answer *answer)
 {
 	const char *key = req->header(req->ctx, "Idempotency-Key");
@@ -415,15 +381,15 @@ static int enter(struct job *job, const struct bj_request *req, enum mode mode,
 				   req->body_size, NULL, 0);
 
 	const struct bj_run_init init = { .language = job->order.spec.language,
-					  .async = mode == ASYNC,
+					  .async = mode == BJ_REPLY_ASYNC,
 					  .key = key,
 					  .hash = hash,
 					  .hangup = job->hangup,
 					  .tenant = job->order.spec.tenant,
 					  .estimate_micros = bj_ledger_estimate(job->generation->bj,
 										&job->order.spec) };
-	const int again = bj_again_answer(job->service, job->generation, req, &init, mode == SYNC,
-					  &job->x, answer);
+	const int again = bj_again_answer(job->service, job->generation, req, &init,
+					  mode == BJ_REPLY_SYNC, &job->x, answer);
 
 	if (again)
 		return again == 2 ? 1 : -1;
@@ -436,26 +402,6 @@ static int enter(struct job *job, const struct bj_request *req, enum mode mode,
 	else if (r < 0)
 		bj_problem_answer(answer, BJ_PROBLEM_FAILED, "no memory for the run");
 	return r;
-}
-
-/* Answer with the run that the same request brought before. False when that one was cancelled,
- * since whoever brought it went away meanwhile: this client is still here. */
-static bool answer_again(struct job *job, const struct bj_request *req, enum mode mode,
-			 struct bj_answer *answer)
-{
-	if (mode == ASYNC) {
-		answer_accepted(job->x, answer);
-	} else if (mode == STREAM) {
-		bj_execute_stream(job->service, BJ_TAKE_PTR(job->x), false, answer);
-	} else if (!bj_execution_wait(job->x, req->hangup)) {
-		bj_problem_answer(answer, BJ_PROBLEM_CANCELLED, "the client went away");
-	} else if (bj_execution_is_abandoned(job->x)) {
-		bj_execution_unref(job->service->runs, BJ_TAKE_PTR(job->x));
-		return false;
-	} else {
-		answer_ended(job->x, answer);
-	}
-	return true;
 }
 
 /* Who is answered before the run begins finds it in the records from then on. */
@@ -475,13 +421,14 @@ static int enqueue(struct job *job, struct bj_answer *answer)
 	return 0;
 }
 
-static void start(struct job *job, enum mode mode, struct bj_answer *answer)
+static void start(struct job *job, const struct bj_request *req, enum bj_reply_mode mode,
+		  struct bj_answer *answer)
 {
 	struct bj_execution *x = job->x;
 
-	if (mode == SYNC) {
+	if (mode == BJ_REPLY_SYNC) {
 		run(job);
-		answer_ended(x, answer);
+		bj_reply_ended(x, answer);
 		return;
 	}
 	if (enqueue(job, answer) < 0) {
@@ -489,19 +436,20 @@ static void start(struct job *job, enum mode mode, struct bj_answer *answer)
 		bj_runs_ended(job->service->runs, x);
 		return;
 	}
-	x->events.held = mode == STREAM;
+	x->events.held = mode == BJ_REPLY_STREAM;
 	/* For the answer, below: the thread has its own. */
 	struct bj_execution *seen = bj_runs_find(job->service->runs, x->id);
 
 	if (start_aside(job) < 0) {
-		bj_execution_end(x, NULL, BJ_PROBLEM_FAILED, "cannot start a thread");
+		bj_execution_end(x, NULL, BJ_PROBLEM_UNAVAILABLE,
+				 "cannot start a thread; try again later");
 		bj_runs_ended(job->service->runs, x);
-		answer_ended(x, answer);
+		bj_reply_ended(x, answer);
 		bj_execution_unref(job->service->runs, seen);
-	} else if (mode == STREAM) {
-		bj_execute_stream(job->service, seen, true, answer);
+	} else if (mode == BJ_REPLY_STREAM) {
+		bj_execute_stream(job->service, req, seen, BJ_FOLLOW_OWNER, answer);
 	} else {
-		answer_accepted(seen, answer);
+		bj_reply_accepted(seen, answer);
 		bj_execution_unref(job->service->runs, seen);
 	}
 }
@@ -518,7 +466,7 @@ void bj_execute_post(struct bj_service *service, const struct bj_request *reques
 {
 	__attribute__((cleanup(job_done))) struct job job = { .service = service,
 							      .order.stdin_fd = -1 };
-	const enum mode mode = mode_of(request);
+	const enum bj_reply_mode mode = bj_reply_mode(request);
 
 	begin_trace(&job, request, "/v1/executions");
 	if (read_order(service, request, &job, answer) < 0 ||
@@ -526,7 +474,7 @@ void bj_execute_post(struct bj_service *service, const struct bj_request *reques
 		return;
 
 	/* Nobody waits for these: say no now, not in their records. */
-	if (mode != SYNC && bj_turns_full(service->turns, job.order.spec.tenant)) {
+	if (mode != BJ_REPLY_SYNC && bj_turns_full(service->turns, job.order.spec.tenant)) {
 		service->metrics.denials[BJ_DENIAL_QUEUE_FULL]++;
 		bj_problem_answer(answer, BJ_PROBLEM_QUEUE_FULL,
 				  "the queue is full; try again later");
@@ -537,9 +485,9 @@ void bj_execute_post(struct bj_service *service, const struct bj_request *reques
 
 	do
 		r = enter(&job, request, mode, answer);
-	while (r > 0 && !answer_again(&job, request, mode, answer));
+	while (r > 0 && !bj_reply_again(service, &job.x, request, mode, answer));
 	if (r == 0)
-		start(&job, mode, answer);
+		start(&job, request, mode, answer);
 }
 
 void bj_execute_check(struct bj_service *service, const struct bj_request *request,
@@ -552,7 +500,7 @@ void bj_execute_check(struct bj_service *service, const struct bj_request *reque
 
 	begin_trace(&job, request, "/v1/check");
 	if (read_order(service, request, &job, answer) < 0 ||
-	    take_hangup(&job, request, SYNC, answer) < 0)
+	    take_hangup(&job, request, BJ_REPLY_SYNC, answer) < 0)
 		return;
 	bj_trace_step(&job.trace, "queue");
 	job.order.spec.check_only = true;
@@ -563,9 +511,8 @@ void bj_execute_check(struct bj_service *service, const struct bj_request *reque
 					bj_hangup_fd(job.hangup), &place);
 
 	if (turn < 0) {
-		bj_problem_answer(
-			answer, turn == -BJ_E_LIMIT ? BJ_PROBLEM_QUEUE_FULL : BJ_PROBLEM_CANCELLED,
-			"no turn for this check; try again later");
+		bj_problem_answer(answer, problem_of_turn(turn)->problem,
+				  "no turn for this check; try again later");
 		return;
 	}
 	job.order.spec.on_step = on_step;
@@ -574,7 +521,8 @@ void bj_execute_check(struct bj_service *service, const struct bj_request *reque
 	bj_turns_leave(service->turns, &place);
 	send_trace(&job, result, 500);
 	if (!result || result->cause == BJ_CAUSE_INFRASTRUCTURE)
-		bj_problem_answer(answer, BJ_PROBLEM_FAILED, "%s",
+		bj_problem_answer(answer,
+				  result ? bj_problem_of_result(result) : bj_problem_of(&err), "%s",
 				  result && result->error ? result->error : err.msg);
 	else
 		bj_answer_take(answer, 200, BJ_TYPE_JSON, bj_result_to_json(result));
@@ -623,7 +571,8 @@ int bj_execute_spec(struct bj_service *s, struct bj_generation *g, struct bj_spe
 	job.order = (struct bj_order){ .spec = *spec, .stdin_fd = -1 };
 	job.hangup = bj_hangup_new(-1);
 	if (!job.hangup || bj_hangup_add(job.hangup, spec->cancel_fd) < 0)
-		r = bj_err_set(err, BJ_E_LIMIT, 0, "too many files are open; try again later");
+		r = bj_err_set(err, BJ_E_SYSTEM, EMFILE,
+			       "nobody could stop this run; try again later");
 
 	const struct bj_run_init init = { .language = spec->language,
 					  .hangup = job.hangup,
@@ -685,7 +634,8 @@ int bj_execute_resume(struct bj_service *s, const char *id, enum bj_language lan
 
 	if (start_aside(&job) < 0) {
 		bj_ledger_release(job.generation->bj, &job.order.spec);
-		bj_execution_end(job.x, NULL, BJ_PROBLEM_FAILED, "cannot start a thread");
+		bj_execution_end(job.x, NULL, BJ_PROBLEM_UNAVAILABLE,
+				 "cannot start a thread; try again later");
 		bj_runs_ended(s->runs, job.x);
 		return bj_err_set(err, BJ_E_LIMIT, 0, "cannot start a thread; it begins later");
 	}

@@ -76,15 +76,18 @@ static void copy_result(struct bj_execution *x, const struct bj_result *r)
 	if (r->cause != BJ_CAUSE_INFRASTRUCTURE && r->cause != BJ_CAUSE_QUOTA)
 		return;
 	x->failed = true;
-	x->retry_after_s = r->retry_after_s;
-	x->problem = r->cause == BJ_CAUSE_QUOTA ? BJ_PROBLEM_QUOTA
-		     : r->no_interpreter        ? BJ_PROBLEM_NO_INTERPRETER
-						: BJ_PROBLEM_FAILED;
+	/* The problem of a want of descriptors brings a time of its own. */
+	x->retry_after_s = r->cause == BJ_CAUSE_QUOTA ? r->retry_after_s : 0;
+	x->problem = bj_problem_of_result(r);
 	snprintf(x->error, sizeof(x->error), "%s", r->error ? r->error : "the run failed");
 }
 
 void bj_execution_print_end(const struct bj_execution *x, struct bj_buf *buf)
 {
+	char id[BJ_SSE_ID];
+
+	bj_sse_id_of_end(&x->events, id);
+	bj_buf_printf(buf, "id: %s\n", id);
 	if (!x->failed) {
 		bj_sse_print(buf, "result", x->result ? x->result : "null");
 		return;
@@ -118,17 +121,30 @@ void bj_execution_end(struct bj_execution *x, const struct bj_result *result,
 	pthread_mutex_unlock(&x->lock);
 }
 
+/* With the lock. */
+static bool cancel(struct bj_execution *x)
+{
+	if (!x->hangup)
+		return false;
+	x->cancelled = true;
+	bj_hangup_raise(x->hangup);
+	pthread_cond_broadcast(&x->changed);
+	return true;
+}
+
+static void cancel_left(struct bj_execution *x)
+{
+	/* One that somebody ended on purpose stays that. */
+	x->left = !x->cancelled;
+	cancel(x);
+}
+
 bool bj_execution_cancel(struct bj_execution *x)
 {
 	pthread_mutex_lock(&x->lock);
 
-	const bool live = x->hangup;
+	const bool live = cancel(x);
 
-	if (live) {
-		x->cancelled = true;
-		bj_hangup_raise(x->hangup);
-		pthread_cond_broadcast(&x->changed);
-	}
 	pthread_mutex_unlock(&x->lock);
 	return live;
 }
@@ -136,10 +152,41 @@ bool bj_execution_cancel(struct bj_execution *x)
 void bj_execution_leave(struct bj_execution *x)
 {
 	pthread_mutex_lock(&x->lock);
-	x->left = true;
+	x->gone = true;
 	x->events.held = false;
+	if (!x->kept && x->joined == 0)
+		cancel_left(x);
+	pthread_cond_broadcast(&x->changed);
 	pthread_mutex_unlock(&x->lock);
-	bj_execution_cancel(x);
+}
+
+bool bj_execution_join(struct bj_execution *x, bool for_good)
+{
+	pthread_mutex_lock(&x->lock);
+
+	const bool ends = x->hangup && !x->kept && x->joined == 0 &&
+			  (x->left || !bj_hangup_loosen(x->hangup));
+
+	if (!ends) {
+		x->kept |= for_good;
+		x->joined += !for_good;
+	}
+	pthread_mutex_unlock(&x->lock);
+	return !ends;
+}
+
+void bj_execution_quit(struct bj_execution *x)
+{
+	pthread_mutex_lock(&x->lock);
+	x->joined--;
+	if (x->hangup && !x->kept && x->joined == 0) {
+		/* While the run goes on, the connection of a client that has not left is open. */
+		if (x->gone)
+			cancel_left(x);
+		else
+			bj_hangup_tighten(x->hangup);
+	}
+	pthread_mutex_unlock(&x->lock);
 }
 
 bool bj_execution_is_abandoned(struct bj_execution *x)
@@ -210,7 +257,7 @@ static void print(const struct bj_execution *x, bool with_result, struct bj_buf 
 		      "\"async\":%s,\"success\":%s,\"created_ms\":%" PRIu64,
 		      x->id, bj_state_name(x->state), ended ? "\"" : "",
 		      ended ? bj_cause_name(x->cause) : "null", ended ? "\"" : "",
-		      bj_language_name(x->language), x->async ? "true" : "false",
+		      bj_language_name(x->language), x->kept ? "true" : "false",
 		      !ended       ? "null"
 		      : x->success ? "true"
 				   : "false",

@@ -36,6 +36,12 @@ static bool is(const char *text, size_t size, const char *word)
 	return size == strlen(word) && strncasecmp(text, word, size) == 0;
 }
 
+/* A value that goes on in the next line (obs-fold) comes from the library as part of the name. */
+static bool begins(const char *text, size_t size, const char *word)
+{
+	return size > strlen(word) && strncasecmp(text, word, strlen(word)) == 0;
+}
+
 static enum MHD_Result note_header(void *cls, enum MHD_ValueKind kind, const char *name,
 				   size_t name_size, const char *value, size_t value_size)
 {
@@ -43,6 +49,8 @@ static enum MHD_Result note_header(void *cls, enum MHD_ValueKind kind, const cha
 
 	(void)kind;
 	frame->odd |= !is_token(name, name_size) || (value && has_break(value, value_size));
+	frame->odd |= begins(name, name_size, "Content-Length") ||
+		      begins(name, name_size, "Transfer-Encoding");
 	if (is(name, name_size, "Host"))
 		frame->hosts++;
 	if (is(name, name_size, "Content-Length"))
@@ -72,4 +80,34 @@ const char *bj_frame_fault(const struct bj_mhd *mhd, struct MHD_Connection *conn
 	if (frame.codings == 1 && (frame.lengths == 1 || old))
 		return "send Content-Length or Transfer-Encoding, not both";
 	return NULL;
+}
+
+static int digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	if (c >= 'a' && c <= 'f')
+		return c - 'a' + 10;
+	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+size_t bj_frame_unescape(void *cls, struct MHD_Connection *connection, char *text)
+{
+	char *to = text;
+
+	(void)cls, (void)connection;
+	for (const char *p = text; *p; to++) {
+		const int high = *p == '%' ? digit(p[1]) : -1;
+		const int low = high < 0 ? -1 : digit(p[2]);
+
+		/* The text ends where a NUL stands. */
+		if (low < 0 || (high == 0 && low == 0)) {
+			*to = *p++;
+		} else {
+			*to = (char)(high << 4 | low);
+			p += 3;
+		}
+	}
+	*to = '\0';
+	return (size_t)(to - text);
 }

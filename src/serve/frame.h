@@ -8,3 +8,7 @@
  * line. Who gets such a request answers and closes: what follows may be somebody else's. */
 const char *bj_frame_fault(const struct bj_mhd *mhd, struct MHD_Connection *connection,
 			   const char *version);
+
+/* Decode each %HH of a path or an argument in its place, for the library: its length is returned.
+ * %00 stays as it is, so that no address is taken for its own beginning. */
+size_t bj_frame_unescape(void *cls, struct MHD_Connection *connection, char *text);

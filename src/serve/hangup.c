@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 
+#include <poll.h>
 #include <stdatomic.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -11,6 +12,8 @@ struct bj_hangup {
 	atomic_uint refs;
 	int event;
 	int epoll;
+	int client; /* -1: none */
+	atomic_bool loose;
 };
 
 static int watch(int epoll, int fd, uint32_t events)
@@ -32,6 +35,7 @@ struct bj_hangup *bj_hangup_new(int client)
 	if (client >= 0 && watch(epoll, client, EPOLLRDHUP) < 0)
 		return NULL;
 	h->refs = 1;
+	h->client = client;
 	h->event = bj_take_fd(&event);
 	h->epoll = bj_take_fd(&epoll);
 	return BJ_TAKE_PTR(h);
@@ -55,6 +59,35 @@ void bj_hangup_unref(struct bj_hangup *h)
 int bj_hangup_fd(const struct bj_hangup *h)
 {
 	return h->epoll;
+}
+
+bool bj_hangup_loosen(struct bj_hangup *h)
+{
+	struct pollfd p = { .fd = h->client, .events = POLLRDHUP };
+
+	if (h->client < 0 || h->loose)
+		return true;
+	h->loose = true;
+	epoll_ctl(h->epoll, EPOLL_CTL_DEL, h->client, NULL);
+	/* Who is still here now was here all the time: nobody saw it leave. */
+	if (poll(&p, 1, 0) == 0)
+		return true;
+	bj_hangup_tighten(h);
+	return false;
+}
+
+bool bj_hangup_is_loose(const struct bj_hangup *h)
+{
+	return h->loose;
+}
+
+void bj_hangup_tighten(struct bj_hangup *h)
+{
+	if (h->client < 0 || !h->loose)
+		return;
+	h->loose = false;
+	if (watch(h->epoll, h->client, EPOLLRDHUP) < 0)
+		bj_hangup_raise(h); /* nobody could stop it any more */
 }
 
 void bj_hangup_raise(struct bj_hangup *h)

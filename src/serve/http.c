@@ -45,6 +45,7 @@ struct bj_conn {
 struct incoming {
 	struct bj_buf body;
 	struct bj_hold *hold;
+	bool unwanted; /* it is answered without its body */
 	bool too_large;
 	bool crowded; /* others hold so much that this one does not fit */
 	bool whole;   /* it is being answered */
@@ -201,7 +202,8 @@ static enum MHD_Result send_answer(struct bj_conn *conn, struct MHD_Connection *
 		bj_answer_done(answer);
 		return MHD_NO;
 	}
-	http->mhd.add_response_header(response, "Content-Type", answer->type);
+	if (answer->type)
+		http->mhd.add_response_header(response, "Content-Type", answer->type);
 	/* Output of scripts is in many answers: no browser may guess that it is something else. */
 	http->mhd.add_response_header(response, "X-Content-Type-Options", "nosniff");
 	http->mhd.add_response_header(response, "Cross-Origin-Resource-Policy", "same-origin");
@@ -388,6 +390,8 @@ static enum MHD_Result begin(struct bj_conn *conn, struct lookup *l, const char 
 	}
 	*slot = in;
 	in->body.max = http->max_body;
+	/* Strangers may ask this, and send what they like: it takes nobody's room. */
+	in->unwanted = is_public(method, path);
 	set_deadline(conn); /* for the body */
 
 	const char *fault = bj_frame_fault(l->mhd, l->connection, version);
@@ -396,6 +400,7 @@ static enum MHD_Result begin(struct bj_conn *conn, struct lookup *l, const char 
 		bj_problem_answer(&answer, BJ_PROBLEM_BAD_REQUEST, "%s", fault);
 		bj_answer_header(&answer, "Connection", "close");
 	} else if (may_go_on(conn, l, method, path, &in->caller, &answer)) {
+		bj_hold_belong(in->hold, in->caller.tenant);
 		return MHD_YES;
 	}
 	return send_answer(conn, l->connection, &answer);
@@ -403,7 +408,7 @@ static enum MHD_Result begin(struct bj_conn *conn, struct lookup *l, const char 
 
 static void take_body(struct incoming *in, const char *data, size_t size)
 {
-	if (in->too_large || in->crowded)
+	if (in->unwanted || in->too_large || in->crowded)
 		return; /* what is left is read and dropped, within the time there is */
 	in->crowded = !bj_hold_more(in->hold, size);
 	if (!in->crowded)
@@ -426,6 +431,8 @@ static enum MHD_Result finish(struct bj_conn *conn, struct lookup *l, const char
 	conn->deadline = 0;
 	in->whole = true;
 	http->answering++;
+	if (conn->hangup && bj_hangup_is_loose(conn->hangup))
+		bj_hangup_unref(BJ_TAKE_PTR(conn->hangup));
 	/* Nobody writes to who watches the list for a long time: only this shows that they left. */
 	if (!conn->hangup && (strcmp(method, "GET") != 0 || strcmp(path, "/v1/events") == 0))
 		conn->hangup = bj_hangup_new(conn->socket);
@@ -558,8 +565,9 @@ int bj_http_open(struct bj_http *http, int socket, struct bj_err *err)
 			MHD_USE_ITC | MHD_USE_ERROR_LOG,
 		0, NULL, NULL, on_request, door, MHD_OPTION_EXTERNAL_LOGGER, say, NULL,
 		MHD_OPTION_LISTEN_SOCKET, own, MHD_OPTION_NOTIFY_CONNECTION, on_connection, door,
-		MHD_OPTION_NOTIFY_COMPLETED, on_completed, door, MHD_OPTION_CONNECTION_LIMIT,
-		http->max_connections, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HEADERS_MAX,
+		MHD_OPTION_UNESCAPE_CALLBACK, bj_frame_unescape, NULL, MHD_OPTION_NOTIFY_COMPLETED,
+		on_completed, door, MHD_OPTION_CONNECTION_LIMIT, http->max_connections,
+		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HEADERS_MAX,
 		MHD_OPTION_THREAD_STACK_SIZE, (size_t)STACK, MHD_OPTION_END);
 	if (!door->daemon) {
 		close(own);

@@ -117,9 +117,10 @@ static void answer_call(int r, const struct bj_tool_answer *a, const struct bj_e
 	json_t *object;
 
 	if (r < 0) {
-		bj_problem_answer(
-			answer, err->code == BJ_E_LIMIT ? BJ_PROBLEM_QUEUE_FULL : BJ_PROBLEM_FAILED,
-			"%s", err->msg);
+		bj_problem_answer(answer,
+				  err->code == BJ_E_LIMIT ? BJ_PROBLEM_QUEUE_FULL
+							  : bj_problem_of(err),
+				  "%s", err->msg);
 		return;
 	}
 	if (!a->data) {

@@ -88,8 +88,7 @@ bool bj_mcp_rules_host(struct bj_mcp_rules *rules, const struct bj_request *req)
 
 bool bj_mcp_rules_wants_events(const struct bj_request *req)
 {
-	return bj_request_has(req, "Accept", BJ_TYPE_EVENTS) ||
-	       bj_request_has(req, "Accept", "*/*") || bj_request_has(req, "Accept", "text/*");
+	return bj_request_wants(req, BJ_TYPE_EVENTS, NULL) > 0;
 }
 
 bool bj_mcp_rules_post(const struct bj_request *req, struct bj_rpc_error *error)
@@ -98,9 +97,7 @@ bool bj_mcp_rules_post(const struct bj_request *req, struct bj_rpc_error *error)
 		bj_rpc_fail(error, BJ_RPC_INVALID, "send application/json");
 		return false;
 	}
-	if (!bj_mcp_rules_wants_events(req) ||
-	    !(bj_request_has(req, "Accept", BJ_TYPE_JSON) || bj_request_has(req, "Accept", "*/*") ||
-	      bj_request_has(req, "Accept", "application/*"))) {
+	if (!bj_mcp_rules_wants_events(req) || bj_request_wants(req, BJ_TYPE_JSON, NULL) <= 0) {
 		bj_rpc_fail(error, BJ_RPC_BUSY,
 			    "accept both application/json and text/event-stream");
 		return false;

@@ -283,8 +283,12 @@ static int read_stdin(struct reading *r, const char *field, const json_t *v)
 	if (rc < 0)
 		return rc;
 	r->order->stdin_fd = bj_fd_memfile("stdin", data, size);
-	if (r->order->stdin_fd < 0)
-		return no_memory(r);
+	if (r->order->stdin_fd < 0) {
+		bj_err_set(r->err, BJ_E_SYSTEM, -r->order->stdin_fd,
+			   "cannot hold the standard input; try again later");
+		r->problem = bj_problem_of(r->err);
+		return -BJ_E_SYSTEM;
+	}
 	r->order->spec.stdin_fd = r->order->stdin_fd;
 	return 0;
 }

@@ -3,6 +3,7 @@
 
 #include "base/buf.h"
 #include "base/cleanup.h"
+#include "base/err.h"
 #include "base/utf8.h"
 
 #include <errno.h>
@@ -35,7 +36,17 @@ static const struct {
 
 enum bj_problem bj_problem_of(const struct bj_err *err)
 {
-	return err->errnum == ENOSPC ? BJ_PROBLEM_UNAVAILABLE : BJ_PROBLEM_FAILED;
+	return err->errnum == ENOSPC || bj_err_lacks_fds(err) ? BJ_PROBLEM_UNAVAILABLE
+							      : BJ_PROBLEM_FAILED;
+}
+
+enum bj_problem bj_problem_of_result(const struct bj_result *r)
+{
+	if (r->cause == BJ_CAUSE_QUOTA)
+		return BJ_PROBLEM_QUOTA;
+	if (r->no_interpreter)
+		return BJ_PROBLEM_NO_INTERPRETER;
+	return r->retry_after_s ? BJ_PROBLEM_UNAVAILABLE : BJ_PROBLEM_FAILED;
 }
 
 unsigned int bj_problem_status(enum bj_problem problem)

@@ -25,10 +25,13 @@ enum bj_problem {
 	BJ_PROBLEM_UNAVAILABLE, /* stopping, or the launcher is not up */
 };
 
+/* What a result says that is an answer about belljar: of cause quota or infrastructure. */
+enum bj_problem bj_problem_of_result(const struct bj_result *result);
+
 unsigned int bj_problem_status(enum bj_problem problem);
 
-/* What a failure of belljar itself is. A full disk is unavailable: the request can be sent again.
- */
+/* What a failure of belljar itself is. A full disk and a want of descriptors are unavailable:
+ * the request can be sent again. */
 enum bj_problem bj_problem_of(const struct bj_err *err);
 
 /* The object as text. @result: the result object of a run that could not take place, or NULL.

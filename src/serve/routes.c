@@ -189,9 +189,8 @@ static void get_events(struct bj_service *s, const struct bj_request *req, const
 {
 	struct bj_execution *x = find(s, req, id, answer);
 
-	(void)req;
 	if (x)
-		bj_execute_stream(s, x, false, answer);
+		bj_execute_stream_on(s, req, x, answer);
 }
 
 static void get_changes(struct bj_service *s, const struct bj_request *req, const char *id,

@@ -175,7 +175,7 @@ static struct bj_execution *execution_new(const struct bj_runs *runs,
 	else
 		new_id(x->id);
 	x->language = init->language;
-	x->async = init->async;
+	x->async = x->kept = init->async;
 	x->created_ms = bj_clock_unix_ms();
 	if (init->key) {
 		snprintf(x->key, sizeof(x->key), "%s", init->key);
@@ -188,6 +188,7 @@ static struct bj_execution *execution_new(const struct bj_runs *runs,
 	x->state = BJ_QUEUED;
 	x->exit_code = -1;
 	x->events.keep = runs->keep_output;
+	x->events.life = randombytes_random();
 	x->hangup = bj_hangup_ref(init->hangup);
 	x->refs = 2; /* the list's and the caller's */
 	return x;

@@ -44,8 +44,11 @@ struct bj_execution {
 	struct bj_sse events;
 	struct bj_hangup *hangup; /* NULL once it ended */
 	bool cancelled;           /* somebody asked */
-	bool left;                /* whoever read all of it went away */
+	bool gone;                /* whoever read all of it went away */
+	bool left;                /* it was cancelled for that */
 	bool abandoned;           /* it was cancelled because its client went away */
+	bool kept;                /* it goes on whoever leaves */
+	unsigned int joined;      /* readers that came later, for whom it goes on */
 
 	/* For runs.c alone. */
 	unsigned int refs;
@@ -108,8 +111,13 @@ void bj_runs_ended(struct bj_runs *runs, struct bj_execution *x);
 bool bj_execution_cancel(struct bj_execution *x);
 
 /* Whoever was to read every byte of its events goes away: they are held no longer, and the run
- * stops unless it has ended. */
+ * stops unless it has ended, or others keep it. */
 void bj_execution_leave(struct bj_execution *x);
+
+/* Keep a run that somebody else brought, whoever that is and whether or not they stay: for good, or
+ * until bj_execution_quit(). False: it stops already, since they left. */
+bool bj_execution_join(struct bj_execution *x, bool for_good);
+void bj_execution_quit(struct bj_execution *x);
 
 /* Whether it was cancelled because its client went away: an answer to nobody. */
 bool bj_execution_is_abandoned(struct bj_execution *x);
@@ -117,7 +125,8 @@ bool bj_execution_is_abandoned(struct bj_execution *x);
 /* Wait until it has ended; false when @hangup asks to stop before. */
 bool bj_execution_wait(struct bj_execution *x, struct bj_hangup *hangup);
 
-/* The last event of a run that has ended: its result, or the problem. With the lock. */
+/* The last event of a run that has ended, with its id: its result, or the problem. With the lock.
+ */
 void bj_execution_print_end(const struct bj_execution *x, struct bj_buf *buf);
 
 /* The run as a JSON object, with its result or without. */

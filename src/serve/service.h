@@ -107,10 +107,20 @@ void bj_execute_check(struct bj_service *service, const struct bj_request *reque
 /* The list of runs, live, to whoever asked for it (watch.c). */
 void bj_service_watch(struct bj_service *s, const struct bj_request *req, struct bj_answer *answer);
 
-/* Answer with the events of @x (taken) from the first one that is kept. An owner reads every
- * byte: the script waits for it, and stops when it goes away. */
-void bj_execute_stream(struct bj_service *service, struct bj_execution *x_take, bool owner,
-		       struct bj_answer *answer);
+/* Answer with the events of @x (taken), from the first one that is kept or, to who has some of them
+ * already, from the one after Last-Event-ID. It ends
+ * when the key of whoever asks loses its right. */
+enum bj_follow {
+	BJ_FOLLOW_WATCH,  /* its going changes nothing */
+	BJ_FOLLOW_OWNER,  /* reads every byte: the script waits for it, and stops when it goes away
+			   */
+	BJ_FOLLOW_JOINED, /* has joined the run, and quits it when it goes away */
+};
+
+void bj_execute_stream(struct bj_service *service, const struct bj_request *request,
+		       struct bj_execution *x_take, enum bj_follow as, struct bj_answer *answer);
+void bj_execute_stream_on(struct bj_service *service, const struct bj_request *request,
+			  struct bj_execution *x_take, struct bj_answer *answer);
 
 /* Run what a tool asks for: in turn, and in the list of runs. As bj_run(); spec->id is set, and
  * spec->on_event and spec->cancel_fd are heeded. */

@@ -125,6 +125,58 @@ void bj_sse_output(struct bj_sse *sse, enum bj_event_kind kind, const char *data
 	}
 }
 
+/* --- ids -------------------------------------------------------------------------------------- */
+
+/* An event is known by where it ends. */
+static void write_id(const struct bj_sse *sse, uint64_t end, char id[BJ_SSE_ID])
+{
+	snprintf(id, BJ_SSE_ID, "%08" PRIx32 "-%" PRIu64, sse->life, end);
+}
+
+void bj_sse_id_of_end(const struct bj_sse *sse, char id[BJ_SSE_ID])
+{
+	write_id(sse, bj_sse_end(sse) + 1, id);
+}
+
+/* Whether an event ends at @pos, as far as that is known. */
+static bool ends_at(const struct bj_sse *sse, uint64_t pos)
+{
+	if (pos <= sse->dropped)
+		return true;
+	return pos <= bj_sse_end(sse) && pos - sse->dropped >= 2 &&
+	       memcmp(sse->text.data + (pos - sse->dropped) - 2, "\n\n", 2) == 0;
+}
+
+enum bj_sse_find bj_sse_find(const struct bj_sse *sse, const char *id, uint64_t *ret_pos)
+{
+	char again[BJ_SSE_ID], *end;
+	const struct bj_sse its = { .life = (uint32_t)strtoul(id, &end, 16) };
+	const uint64_t pos = *end == '-' ? strtoull(end + 1, NULL, 10) : 0;
+
+	/* Nothing but what we wrote reads the same when it is written again. */
+	write_id(&its, pos, again);
+	if (strcmp(id, again) != 0 || (its.life == sse->life && pos == 0))
+		return BJ_SSE_UNKNOWN;
+	if (its.life != sse->life) {
+		*ret_pos = 0;
+		return BJ_SSE_FOUND;
+	}
+	if (pos == bj_sse_end(sse) + 1)
+		return BJ_SSE_ENDED;
+	if (!ends_at(sse, pos))
+		return BJ_SSE_UNKNOWN;
+	*ret_pos = pos;
+	return BJ_SSE_FOUND;
+}
+
+static void add_id(const struct bj_sse *sse, uint64_t end, struct bj_buf *to)
+{
+	char id[BJ_SSE_ID];
+
+	write_id(sse, end, id);
+	bj_buf_printf(to, "id: %s\n", id);
+}
+
 void bj_sse_take(const struct bj_sse *sse, uint64_t *pos, size_t about, struct bj_buf *to)
 {
 	const uint64_t end = bj_sse_end(sse);
@@ -133,6 +185,7 @@ void bj_sse_take(const struct bj_sse *sse, uint64_t *pos, size_t about, struct b
 		char gap[64];
 
 		snprintf(gap, sizeof(gap), "{\"bytes\":%" PRIu64 "}", sse->dropped - *pos);
+		add_id(sse, sse->dropped, to);
 		bj_sse_print(to, "gap", gap);
 		*pos = sse->dropped;
 	}
@@ -141,7 +194,8 @@ void bj_sse_take(const struct bj_sse *sse, uint64_t *pos, size_t about, struct b
 		const char *stop = memmem(from, (size_t)(end - *pos), "\n\n", 2);
 		const size_t n = stop ? (size_t)(stop - from) + 2 : (size_t)(end - *pos);
 
-		bj_buf_add(to, from, n);
 		*pos += n;
+		add_id(sse, *pos, to);
+		bj_buf_add(to, from, n);
 	}
 }

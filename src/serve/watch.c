@@ -14,17 +14,14 @@
 /* A stream ends soon after its key was revoked, and now and then anyway, so that nobody goes on for
  * ever: browsers come back by themselves. */
 enum { LOOK_MS = 250, HEARTBEAT_LOOKS = 60 };
-#define LIFE_NS  UINT64_C(600000000000)
-#define TRUST_NS UINT64_C(1000000000) /* between two looks at the key */
+#define LIFE_NS UINT64_C(600000000000)
 
 struct watching {
 	struct bj_feed_watcher *watcher;
 	struct bj_hangup *hangup; /* NULL: not watched */
 	struct bj_buf text;
 	size_t at;
-	struct bj_archive *archive; /* NULL: there are no keys */
-	char key[BJ_KEY_PREFIX];    /* "": none of the store's */
-	uint64_t trusted;           /* clock nanoseconds: until then the key is not looked at */
+	struct bj_auth_trust trust;
 	uint64_t deadline;
 	bool over;
 };
@@ -36,25 +33,13 @@ static bool is_gone(const struct watching *w)
 	return poll(&p, 1, 0) > 0;
 }
 
-/* Where the records cannot say so, too, it counts as lost. */
-static bool lost_right(struct watching *w)
-{
-	const uint64_t now = bj_clock_now();
-	struct bj_err err = { 0 };
-
-	if (!w->key[0] || !w->archive || now < w->trusted)
-		return false;
-	w->trusted = now + TRUST_NS;
-	return bj_key_stands(&w->archive->store, w->key, &err) < 0;
-}
-
 static void take(struct watching *w)
 {
 	w->at = w->text.size = 0;
 	for (int i = 0; i < HEARTBEAT_LOOKS && w->text.size == 0 && !w->over; i++) {
 		w->over = !bj_feed_next(w->watcher, LOOK_MS, &w->text) || is_gone(w) ||
 			  bj_clock_now() > w->deadline;
-		if (lost_right(w)) {
+		if (bj_auth_trust_lost(&w->trust)) {
 			w->over = true;
 			w->text.size = 0;
 		}
@@ -106,11 +91,8 @@ void bj_service_watch(struct bj_service *s, const struct bj_request *req, struct
 	}
 	*w = (struct watching){ .watcher = watcher,
 				.hangup = req->hangup ? bj_hangup_ref(req->hangup) : NULL,
-				.archive = s->archive,
-				.trusted = bj_clock_now() + TRUST_NS,
+				.trust = bj_auth_trust(s->archive, req->caller),
 				.deadline = bj_clock_now() + LIFE_NS };
-	if (req->caller)
-		memcpy(w->key, req->caller->key, sizeof(w->key));
 	/* What comes from now on is told: the list that is asked for next misses nothing. */
 	bj_sse_print(&w->text, "ready", "{}");
 	answer->status = 200;

@@ -280,9 +280,11 @@ int bj_tool_check(const struct bj_tool_call *call, struct bj_tool_answer *ret, s
 
 	int r = call->run(call->ctx, &spec, &result, err);
 
-	if (r == 0 && result->cause == BJ_CAUSE_INFRASTRUCTURE)
+	if (r == 0 && result->cause == BJ_CAUSE_INFRASTRUCTURE) {
 		r = bj_err_set(err, BJ_E_SYSTEM, 0, "%.200s",
 			       result->error ? result->error : "the check could not be made");
+		err->errnum = result->retry_after_s ? EMFILE : 0; /* the message says so already */
+	}
 	if (r == 0)
 		r = answer_check(call, result, ret, err);
 	bj_result_free(result);

@@ -12,6 +12,7 @@
 #include "fuzz.h"
 
 #include "base/cleanup.h"
+#include "serve/frame.h"
 #include "serve/order.h"
 #include "serve/service.h"
 
@@ -111,6 +112,35 @@ static void read_order(struct belljar *bj, const char *body, size_t size)
 	bj_order_done(&order);
 }
 
+/* A path is decoded in its place, and ends where it ended. */
+static void read_path(const char *path)
+{
+	AUTO_FREE char *text = strdup(path);
+
+	if (text &&
+	    (bj_frame_unescape(NULL, NULL, text) != strlen(text) || strlen(text) > strlen(path)))
+		abort();
+}
+
+/* Wherever an id leads, there is an event, or the end. */
+static void read_event_id(const char *id)
+{
+	struct bj_sse sse = { .keep = 4096, .life = 0xc0ffee };
+	AUTO_BUF struct bj_buf text = { 0 };
+	uint64_t pos = UINT64_MAX;
+
+	bj_sse_state(&sse, "running");
+	bj_sse_output(&sse, BJ_EV_STDOUT, "x\n", 2);
+	if (bj_sse_find(&sse, id, &pos) == BJ_SSE_FOUND) {
+		if (pos > bj_sse_end(&sse))
+			abort();
+		bj_sse_take(&sse, &pos, SIZE_MAX, &text);
+		if (text.size > 0 && memcmp(text.data, "id: ", 4) != 0)
+			abort();
+	}
+	bj_sse_done(&sse);
+}
+
 static void handle(struct bj_service *service, struct belljar *bj, char *text, size_t size)
 {
 	char *at = text, *line = next_line(&at);
@@ -133,6 +163,9 @@ static void handle(struct bj_service *service, struct belljar *bj, char *text, s
 					    .body = at,
 					    .body_size = size - (size_t)(at - text) };
 
+	read_path(path);
+	if (find_header(&fields, "Last-Event-ID"))
+		read_event_id(find_header(&fields, "Last-Event-ID"));
 	read_order(bj, request.body, request.body_size);
 	bj_service_handle(service, &request, &answer);
 	check_answer(&answer);

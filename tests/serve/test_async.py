@@ -40,6 +40,22 @@ def test_a_header_of_several_lines_is_one_list(service, name, other, asked, stat
     conn.close()
 
 
+@pytest.mark.parametrize("accept, streams", [
+    ("text/event-stream", True), ("TEXT/Event-Stream ; Q=0.001", True), ("text/event-stream;charset=utf-8;q=1.000", True),
+    ("text/event-stream;q=0", False), ("text/event-stream; q=0.000", False), ("text/event-stream;q=0, */*", False),
+    ("application/json, text/event-stream", True), ("text/event-stream, application/json", True),
+    ("application/json, text/event-stream;q=0.9", False), ("application/json;q=0.8, text/event-stream;q=0.9", True),
+    ("text/event-stream;q=0.5, application/*;q=0.6", False), ("text/event-stream;q=0.5, */*;q=0.1", True),
+    ("text/event-stream;q=0.5, */*;q=0.9, application/json;q=0.1", True), ("text/*", False), ("*/*", False), ("", False),
+    ('text/plain;a=",text/event-stream,"', False), ('text/event-stream;a="\\",q=0;q=0";q=0.7', True),
+    ("application/json;q=0, text/event-stream;q=0.1", True), ("text/event-streams", False), ("text/event-stream;xq=0", True)])
+def test_the_answer_that_is_wanted_most(service, accept, streams):
+    """RFC 9110, 12.4.2: a weight of 0 is a no, and the larger one of two wins; of equals the one that was named here."""
+    answer = service.run("echo hi", "bash", headers={"Accept": accept})
+    assert answer.status == 200
+    assert answer.headers["Content-Type"] == ("text/event-stream" if streams else "application/json")
+
+
 def test_events_come_as_they_happen(service):
     """RESULT: output is a stream of events before it is a string."""
     run = service.start("echo one; read -r -t 30 line < /dev/zero; echo two >&2; exit 4", timeout=20)
@@ -62,6 +78,75 @@ def test_late_subscribers_get_what_was_kept(service):
     events = list(service.events(f"/v1/executions/{run}/events"))
     assert [name for name, _ in events if name != "state"] in (
         ["stdout", "stderr", "result"], ["stderr", "stdout", "result"])
+
+
+def raw_events(service, path, last=None, until=None, **post):
+    """(id, name, data) of each event as it stands there; up to @until of them, then the connection is broken."""
+    conn = service.connect()
+    conn.request("POST" if post else "GET", path, **post, headers={**post.pop("headers", {}), **({"Last-Event-ID": last} if last else {})})
+    response = conn.getresponse()
+    assert response.status == 200, response.read()
+    found, event = [], {}
+    while until is None or len(found) < until:
+        line = response.readline().decode()
+        if not line:
+            break
+        if line == "\n" and event:
+            found.append((event["id"], event["event"], event["data"]))
+            event = {}
+        elif not line.startswith(":") and line != "\n":
+            name, _, value = line.rstrip("\n").partition(": ")
+            assert name not in event
+            event[name] = value
+    conn.close()
+    return found
+
+
+def test_a_reader_goes_on_where_it_was(service):
+    """Broken off after any event and taken up again with its id: no event twice, and none is missing."""
+    run = service.start("for i in 1 2 3 4 5; do printf '%s\\n\\n' $i; printf 'id: %s\\n\\n' $i >&2; read -t 0.05 < /dev/zero; done")
+    path = f"/v1/executions/{run}/events"
+    live, last = [], None
+    while not live or live[-1][1] != "result":
+        live += raw_events(service, path, last, until=1)
+        last = live[-1][0]
+    whole = raw_events(service, path)
+    assert live == whole
+    assert len({event[0] for event in whole}) == len(whole) > 10
+    for at, event in enumerate(whole[:-1]):
+        assert raw_events(service, path, event[0]) == whole[at + 1:]
+    end = service.ask("GET", path, headers={"Last-Event-ID": last})
+    assert (end.status, end.body) == (204, b"")
+
+
+def test_a_reader_who_stayed_away_too_long_is_told(serve):
+    """What is kept no more cannot come: the gap between says how much that was."""
+    it = serve(config="serve: {keep_output: 32KiB}\n").ready()
+    run = it.start("read -t 0.5 < /dev/zero; for ((i = 1; i <= 20000; i++)); do echo line $i; done", timeout=50)
+    first = raw_events(it, f"/v1/executions/{run}/events", until=1)[0]
+    it.ended(run)
+    rest = raw_events(it, f"/v1/executions/{run}/events", first[0])
+    assert [event[1] for event in rest[:2]] == ["gap", "stdout"] and rest[-1][1] == "result"
+    assert raw_events(it, f"/v1/executions/{run}/events", rest[0][0]) == rest[1:]
+
+
+@pytest.mark.parametrize("last", ["1", "x", "-", "%s-1", "%s-99999999", "%s-18446744073709551617", "%s--1", "%s-0", "0%s-41", "%s-41x"])
+def test_ids_of_no_event(service, last):
+    run = service.start("echo x")
+    path = f"/v1/executions/{run}/events"
+    service.ended(run)
+    life = raw_events(service, path, until=1)[0][0].split("-")[0]
+    answer = service.ask("GET", path, headers={"Last-Event-ID": last.replace("%s", life)})
+    assert answer.status == 400 and "Last-Event-ID" in answer.json["detail"]
+
+
+def test_the_end_of_a_run_is_not_known_before(service):
+    """An id past what there is, while the run goes on: refused, not a place to wait at."""
+    run = service.start("echo x; sleep 20")
+    path = f"/v1/executions/{run}/events"
+    life, at = raw_events(service, path, until=2)[1][0].split("-")
+    assert service.ask("GET", path, headers={"Last-Event-ID": f"{life}-{int(at) + 1}"}).status == 400
+    service.ask("DELETE", f"/v1/executions/{run}")
 
 
 def test_bytes_that_are_no_text_come_as_base64(service):
@@ -239,6 +324,116 @@ def test_who_asks_again_when_a_client_went_away_gets_a_run(serve, accept, when):
     assert answers[0].json["stdout"] == "done\n" and answers[0].json["id"] != run
     again = it.ask("POST", "/v1/executions", body, key)
     assert again.body == answers[0].body
+
+
+TICKS = {"script": "for i in {1..200}; do echo $i; read -t 0.05 < /dev/zero; done", "language": "bash", "timeout": 30}
+STREAM, ASYNC = {"Accept": "text/event-stream"}, {"Prefer": "respond-async"}
+
+
+def begin(it, body, headers, connection=None):
+    """Send an order without waiting for its answer; the connection, and the run once it is under way."""
+    conn = connection or it.connect()
+    known = {run["id"] for run in it.ask("GET", "/v1/executions").json["executions"]}
+    conn.request("POST", "/v1/executions", json.dumps(body), {"Content-Type": "application/json", **headers})
+    run = None
+    while not run:
+        runs = it.ask("GET", "/v1/executions").json["executions"]
+        run = next((run["id"] for run in runs if run["id"] not in known and run["state"] != "queued"), None)
+    return conn, run
+
+
+def hang_up(conn):
+    """Really: a response that was begun holds the socket."""
+    conn.sock.shutdown(socket.SHUT_RDWR)
+    conn.close()
+
+
+@pytest.mark.parametrize("owner", [{}, STREAM], ids=["plain", "stream"])
+def test_who_joins_aside_keeps_the_run(serve, owner):
+    """It was told 202, and the run goes on by itself from then on, whoever brought it."""
+    it = serve().ready()
+    body, key = {"script": "sleep 1; echo done", "language": "bash"}, {"Idempotency-Key": "k"}
+    conn, run = begin(it, body, {**key, **owner})
+    joined = it.ask("POST", "/v1/executions", body, {**key, **ASYNC})
+    assert (joined.status, joined.json["id"]) == (202, run)
+    hang_up(conn)
+    ended = it.ended(run)
+    assert (ended["cause"], ended["result"]["stdout"]) == ("exited", "done\n")
+    assert it.ask("POST", "/v1/executions", body, key).json["id"] == run
+
+
+@pytest.mark.parametrize("owner", [{}, STREAM], ids=["plain", "stream"])
+def test_who_joins_by_a_stream_keeps_the_run_while_it_reads(serve, owner):
+    it = serve().ready()
+    key = {"Idempotency-Key": "k"}
+    conn, run = begin(it, {**TICKS, "script": TICKS["script"].replace("200", "30")}, {**key, **owner})
+    joined = it.events("/v1/executions", "POST", {**TICKS, "script": TICKS["script"].replace("200", "30")}, {**key, **STREAM})
+    seen = [next(joined)]
+    hang_up(conn)
+    seen += joined
+    assert seen[-1][0] == "result" and seen[-1][1]["id"] == run
+    assert (seen[-1][1]["cause"], seen[-1][1]["stdout"].split()[-1]) == ("exited", "30")
+
+
+@pytest.mark.parametrize("owner", [{}, STREAM], ids=["plain", "stream"])
+@pytest.mark.parametrize("first", ["owner", "joiner"])
+@pytest.mark.parametrize("body", [TICKS, {**TICKS, "script": "sleep 20"}], ids=["loud", "quiet"])
+def test_when_all_readers_have_left_the_run_ends(serve, owner, first, body):
+    """In whatever order they go, and whether or not there is anything to read."""
+    it = serve().ready()
+    key = {"Idempotency-Key": "k"}
+    conn, run = begin(it, body, {**key, **owner})
+    joined, _ = begin_join(it, body, {**key, **STREAM})
+    watcher = it.ask("GET", f"/v1/executions/{run}").json
+    assert watcher["state"] == "running"
+    hang_up(conn if first == "owner" else joined)
+    time.sleep(0.5)
+    assert it.ask("GET", f"/v1/executions/{run}").json["state"] == "running"
+    hang_up(joined if first == "owner" else conn)
+    ended = it.ended(run)
+    assert ended["cause"] == "cancelled" and ended["duration_ms"] < 9000
+
+
+def begin_join(it, body, headers):
+    conn = it.connect()
+    conn.request("POST", "/v1/executions", json.dumps(body), {"Content-Type": "application/json", **headers})
+    response = conn.getresponse()
+    assert response.status == 200 and response.read(1)
+    return conn, response
+
+
+def test_a_connection_whose_run_was_joined_is_watched_again(serve):
+    """The next run on it has one client only."""
+    it = serve().ready()
+    key = {"Idempotency-Key": "k"}
+    body = {"script": "sleep 0.5; echo done", "language": "bash"}
+    conn, run = begin(it, body, key)
+    it.ask("POST", "/v1/executions", body, {**key, **ASYNC})
+    assert json.loads(conn.getresponse().read())["id"] == run
+    conn, run = begin(it, {"script": "sleep 60", "language": "bash"}, {}, conn)
+    hang_up(conn)
+    assert it.ended(run)["cause"] == "cancelled"
+
+
+@pytest.mark.parametrize("owner", [{}, STREAM], ids=["plain", "stream"])
+@pytest.mark.parametrize("joiner", [ASYNC, STREAM], ids=["aside", "stream"])
+def test_joining_while_the_client_leaves(serve, owner, joiner):
+    """Be it the same run or a new one: who is here gets one to its end."""
+    it = serve().ready()
+    body = {"script": "read -t 0.1 < /dev/zero; echo done", "language": "bash"}
+    for i in range(40):
+        headers = {"Idempotency-Key": f"k{i}"}
+        conn, _ = begin(it, body, {**headers, **owner})
+        leaves = threading.Timer(0.002 * (i % 10), hang_up, [conn])
+        leaves.start()
+        time.sleep(0.001 * (i % 7))
+        if joiner is ASYNC:
+            end = it.ended(it.ask("POST", "/v1/executions", body, {**headers, **joiner}).json["id"])["result"]
+        else:
+            name, end = list(it.events("/v1/executions", "POST", body, {**headers, **joiner}))[-1]
+            assert name == "result"
+        leaves.join()
+        assert (end["cause"], end["stdout"]) == ("exited", "done\n")
 
 
 def test_a_key_holds_what_was_cancelled_on_demand(service):

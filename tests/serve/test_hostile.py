@@ -7,6 +7,7 @@ import socket
 import pytest
 
 from harness.raw import exchange
+from serving import wait_until
 from test_mcp import BOTH, rss_kib
 
 PATHS = ["/", "", "*", "/v1/executions?state", "/v1/executions?state=&limit=", "/v1/history?before", "/v1/tools?format",
@@ -74,6 +75,10 @@ FRAMES = {
     "a blank in a name": (b"Host: x\r\nContent-Length: %d\r\nX Y: 1" % len(RUN), RUN),
     "a return in a value": (b"Host: x\r\nX: a\rTransfer-Encoding: chunked\r\nContent-Length: %d" % len(RUN), RUN),
     "a NUL in a name": (b"Host: x\r\nX\0Y: 1\r\nContent-Length: %d" % len(RUN), RUN),
+    "a length on a line of its own": (b"Host: x\r\nContent-Length:\r\n %d" % len(RUN), HIDDEN),
+    "a length on two lines": (b"Host: x\r\nContent-Length: 4\r\n\t0", RUN + HIDDEN),
+    "a coding on a line of its own": (b"Host: x\r\nTransfer-Encoding:\r\n chunked", CHUNKED),
+    "a coding on two lines": (b"Host: x\r\nTransfer-Encoding: chun\r\n ked", CHUNKED),
     "two hosts": (b"Host: x\r\nHost: y\r\nContent-Length: %d" % len(RUN), RUN),
     "no host": (b"Content-Length: %d" % len(RUN), RUN),
 }
@@ -87,6 +92,17 @@ def test_requests_that_can_be_read_in_two_ways(service, what):
     answer = raw(service, request, half=False)
     assert answer.startswith(b"HTTP/1.1 400 ") and answer.count(b"HTTP/1.1 ") == 1, answer
     assert b'"stdout"' not in answer, answer
+
+
+@pytest.mark.parametrize("path, status", [
+    ("/healthz%00x", 404), ("/v1/keys%00.css", 404), ("/v1/executions%00", 404), ("/page.css%00/../v1/keys", 404),
+    ("/v1/executions?limit=1%00x", 400), ("/v1/executions?limit%00x=0", 200), ("/v1/history?before=%00", 404), ("/health%7a", 200),
+    ("/health%7A", 200), ("/health%7", 404), ("/health%", 404), ("/health%zz", 404), ("/v1/executions?limit=%31", 200),
+    ("/v1/executions?state=%2", 400), ("/v1/executions?state=a+b", 400)])
+def test_an_address_does_not_end_where_a_nul_stands(service, path, status):
+    """A proxy that lets some addresses through reads all of them, and so do we."""
+    answer = raw(service, b"GET %b HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n" % path.encode())
+    assert answer.startswith(b"HTTP/1.1 %d " % status), answer
 
 
 def test_an_old_client_needs_no_host(service):
@@ -131,6 +147,24 @@ def test_what_is_small_to_send_is_small_to_read(service, value):
     status = pathlib.Path(f"/proc/{pid}/status").read_text()
     peak = int(status.split("VmHWM:")[1].split()[0])
     assert peak < before + 4 * len(body) // 1024
+
+
+@pytest.mark.parametrize("target", ["POST /healthz", "GET /page.js", "GET /"])
+def test_who_has_no_key_takes_no_room_for_bodies(serve, target):
+    """Large requests of those who may come in have their places, however much strangers send to what is open to all."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    it = serve("--listen", f"127.0.0.1:{port}", config="serve: {max_body: 1MiB}\n", env={"BELLJAR_SERVE_API_KEY": "k" * 24}).ready()
+    strangers = []
+    for _ in range(17):
+        strangers.append(socket.create_connection(("127.0.0.1", port)))
+        strangers[-1].sendall(b"%b HTTP/1.1\r\nHost: x\r\nContent-Length: 1048576\r\n\r\n" % target.encode() + b" " * ((1 << 20) - 1))
+    wait_until(lambda: it.metrics()["belljar_connections"] >= 18)
+    for _ in range(20):  # while what they send arrives
+        assert it.run("cat > /dev/null; echo 1", "bash", stdin="x" * 900000).status == 200
+    for each in strangers:
+        each.close()
 
 
 def test_memory_stays_flat(service):

@@ -13,8 +13,8 @@ import time
 import pytest
 
 from harness.ports import free_port
-from serving import BELLJAR, TOP, Service
-from test_tenants import Office
+from serving import BELLJAR, TOP, Service, wait_until
+from test_tenants import MASTER, Office
 
 ROLES = ("run", "approve", "read", "admin")
 SEE = "run approve read admin"
@@ -376,4 +376,39 @@ def test_who_loses_the_key_hears_no_more(office, how):
         office.cli("tenant", "set", name, "--off")
     rest = response.read()  # to its end: without the check that is ten minutes away
     assert all(json.loads(line[6:])["id"] == first for line in rest.splitlines() if line.startswith(b'data: {"id"'))
+    conn.close()
+
+
+@pytest.mark.parametrize("how", ["revoke", "expire", "off"])
+@pytest.mark.parametrize("method", ["GET", "POST"])
+def test_who_loses_the_key_reads_no_more(office, how, method):
+    """TENANT: so does the stream of a run; one that was its client's only reader takes the run along."""
+    name = f"reader-{how}-{method.lower()}"
+    office.cli("tenant", "add", name)
+    key = office.key(name, "run,read", *(["--expires", "3s"] if how == "expire" else []))
+    script = "echo first; sleep 8; echo last; sleep 60"
+    conn = http.client.HTTPConnection("127.0.0.1", office.port, timeout=30)
+    if method == "GET":
+        run = office.run(key, script, "bash", headers={"Prefer": "respond-async"}).json["id"]
+        conn.request("GET", f"/v1/executions/{run}/events", headers={"Authorization": f"Bearer {key}"})
+    else:
+        conn.request("POST", "/v1/executions", json.dumps({"script": script, "language": "bash", "timeout": 60}), {
+            "Authorization": f"Bearer {key}", "Content-Type": "application/json", "Accept": "text/event-stream"})
+    response = conn.getresponse()
+    assert response.status == 200
+    run = response.headers["X-Execution-Id"]
+    while b"first" not in response.readline():
+        pass
+    if how == "revoke":
+        office.cli("key", "revoke", key[3:11])
+    elif how == "off":
+        office.cli("tenant", "set", name, "--off")
+    rest = response.read()  # to its end, which comes before that of the run
+    assert b"last" not in rest and b"event: result" not in rest
+    state = office.ask("GET", f"/v1/executions/{run}", MASTER).json
+    if method == "GET":
+        assert state["state"] == "running"
+        assert office.ask("DELETE", f"/v1/executions/{run}", MASTER).status == 200
+    else:
+        wait_until(lambda: office.ask("GET", f"/v1/executions/{run}", MASTER).json["cause"] == "cancelled")
     conn.close()

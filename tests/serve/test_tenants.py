@@ -5,6 +5,7 @@ import http.client
 import json
 import pathlib
 import re
+import socket
 import subprocess
 import threading
 import time
@@ -369,6 +370,32 @@ def test_no_tenant_takes_all_connections(tmp_path):
     assert office.ask("DELETE", f"/v1/executions/{run}", MASTER).status == 200
     for conn, _ in held:
         conn.close()
+    service.stop()
+
+
+def test_no_tenant_takes_all_room_for_bodies(tmp_path):
+    """TENANT: who sends large requests and does not end them leaves room for those of others."""
+    from serving import Service
+    port = free_port()
+    tmp_path.chmod(0o755)
+    config = (CONFIG % (tmp_path, port)).replace("concurrency: 4", "concurrency: 4, max_body: 1MiB")
+    service = Service(config=config).ready()
+    office = Office(service, port)
+    for name in ("quiet", "loud"):
+        office.cli("tenant", "add", name)
+    quiet, loud = office.key("quiet"), office.key("loud")
+    held = []
+    for _ in range(17):
+        held.append(socket.create_connection(("127.0.0.1", port)))
+        held[-1].sendall(b"POST /v1/executions HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %b\r\nContent-Length: 1048576\r\n\r\n"
+                         % loud.encode() + b" " * ((1 << 20) - 1))
+    wait_until(lambda: service.metrics()["belljar_connections"] >= 18)
+    assert office.run(loud, "echo small", "bash").status == 200
+    for _ in range(10):  # while what the other sends arrives
+        assert office.run(quiet, "cat > /dev/null; echo 1", "bash", stdin="x" * 900000).status == 200
+    wait_until(lambda: office.run(loud, "echo 1", "bash", stdin="x" * 900000).status == 503)
+    for each in held:
+        each.close()
     service.stop()
 
 

@@ -8,6 +8,7 @@
 #include "record/audit_tail.h"
 #include "record/quota.h"
 #include "serve/auth.h"
+#include "serve/query.h"
 
 #include <sodium.h>
 #include <string.h>
@@ -100,14 +101,14 @@ void bj_office_usage(struct bj_service *s, const struct bj_request *req, const c
 	struct bj_store *store = store_of(s, answer);
 	const char *since = req->query(req->ctx, "since");
 	const char *tenant = req->query(req->ctx, "tenant"), *own = bj_auth_tenant(req->caller);
-	const char *days = req->query(req->ctx, "days");
 	struct bj_err err = { 0 };
 	json_t *list = NULL;
 	uint64_t from = 0;
+	bool days = false;
 	char currency[16];
 
 	(void)id;
-	if (!store)
+	if (!store || !bj_query_flag(req, "days", &days, answer))
 		return;
 	if (since && !read_day(since, &from)) {
 		bj_problem_answer(answer, BJ_PROBLEM_BAD_REQUEST,
@@ -115,8 +116,7 @@ void bj_office_usage(struct bj_service *s, const struct bj_request *req, const c
 		return;
 	}
 	currency_of(s, currency);
-	if (bj_usage_list(store, own ? own : tenant, from, days && strcmp(days, "true") == 0,
-			  currency, &list, &err) < 0)
+	if (bj_usage_list(store, own ? own : tenant, from, days, currency, &list, &err) < 0)
 		refuse(answer, &err);
 	else
 		answer_json(answer, 200, list);
@@ -129,19 +129,13 @@ enum { AUDIT_DEFAULT = 100, AUDIT_MAX = 500 };
 void bj_office_audit(struct bj_service *s, const struct bj_request *req, const char *id,
 		     struct bj_answer *answer)
 {
-	const char *limit = req->query(req->ctx, "limit");
 	uint64_t max = AUDIT_DEFAULT;
 	struct bj_err err = { 0 };
 	json_t *lines = NULL;
 
 	(void)id;
-	if (!store_of(s, answer))
+	if (!store_of(s, answer) || !bj_query_number(req, "limit", 1, AUDIT_MAX, &max, answer))
 		return;
-	if (limit && (bj_u64_parse(limit, &max) < 0 || max < 1 || max > AUDIT_MAX)) {
-		bj_problem_answer(answer, BJ_PROBLEM_BAD_REQUEST, "limit: a number from 1 to %d",
-				  AUDIT_MAX);
-		return;
-	}
 	if (bj_audit_tail(s->archive->audit, max, &lines, &err) < 0)
 		refuse(answer, &err);
 	else

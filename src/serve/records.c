@@ -12,6 +12,7 @@
 #include "record/quota.h"
 #include "record/retention.h"
 #include "serve/auth.h"
+#include "serve/query.h"
 #include "serve/service.h"
 #include "spec/names.h"
 
@@ -324,45 +325,18 @@ void bj_records_artifact(struct bj_service *s, const struct bj_request *req, con
 
 /* --- the list --------------------------------------------------------------------------------- */
 
-/* One filter of the query by its name; false, and the answer is made, when its value is none. */
-static bool read_name(const struct bj_request *req, const char *name,
-		      int (*from_name)(const char *), int *ret, struct bj_answer *answer)
-{
-	const char *value = req->query(req->ctx, name);
-
-	if (!value)
-		return true;
-	*ret = from_name(value);
-	if (*ret < 0)
-		bj_problem_answer(answer, BJ_PROBLEM_BAD_REQUEST, "%s: there is no %.40s", name,
-				  value);
-	return *ret >= 0;
-}
-
-static bool read_number(const struct bj_request *req, const char *name, uint64_t min, uint64_t max,
-			uint64_t *ret, struct bj_answer *answer)
-{
-	const char *value = req->query(req->ctx, name);
-
-	if (!value || (bj_u64_parse(value, ret) == 0 && *ret >= min && *ret <= max))
-		return true;
-	bj_problem_answer(answer, BJ_PROBLEM_BAD_REQUEST, "%s: a number from %llu to %llu", name,
-			  (unsigned long long)min, (unsigned long long)max);
-	return false;
-}
-
 void bj_records_list(struct bj_service *s, const struct bj_request *req, struct bj_answer *answer)
 {
 	struct bj_history_filter f = BJ_HISTORY_ALL;
 	uint64_t limit = DEFAULT_PAGE;
 	struct bj_err err = { 0 };
 
-	if (!read_name(req, "state", bj_state_from_name, &f.state, answer) ||
-	    !read_name(req, "cause", bj_cause_from_name, &f.cause, answer) ||
-	    !read_name(req, "language", bj_language_from_name, &f.language, answer) ||
-	    !read_number(req, "since", 0, INT64_MAX / 1000, &f.since_ms, answer) ||
-	    !read_number(req, "until", 0, INT64_MAX / 1000, &f.until_ms, answer) ||
-	    !read_number(req, "limit", 1, MAX_PAGE, &limit, answer))
+	if (!bj_query_word(req, "state", bj_state_from_name, &f.state, answer) ||
+	    !bj_query_word(req, "cause", bj_cause_from_name, &f.cause, answer) ||
+	    !bj_query_word(req, "language", bj_language_from_name, &f.language, answer) ||
+	    !bj_query_number(req, "since", 0, INT64_MAX / 1000, &f.since_ms, answer) ||
+	    !bj_query_number(req, "until", 0, INT64_MAX / 1000, &f.until_ms, answer) ||
+	    !bj_query_number(req, "limit", 1, MAX_PAGE, &limit, answer))
 		return;
 	f.limit = (unsigned int)limit;
 	f.tool = req->query(req->ctx, "tool");

@@ -11,6 +11,7 @@
 #include "serve/openapi.h"
 #include "serve/page.h"
 #include "serve/problem.h"
+#include "serve/query.h"
 #include "serve/service.h"
 #include "spec/names.h"
 
@@ -202,49 +203,11 @@ static void get_changes(struct bj_service *s, const struct bj_request *req, cons
 
 /* --- the list --------------------------------------------------------------------------------- */
 
-static int state_from_name(const char *name)
+static int end_from_name(const char *name)
 {
-	for (int i = BJ_PENDING; i <= BJ_INTERRUPTED; i++)
-		if (strcmp(name, bj_state_name((enum bj_state)i)) == 0)
-			return i;
-	return -1;
-}
+	const int cause = bj_cause_from_name(name);
 
-static int cause_from_name(const char *name)
-{
-	for (int i = BJ_CAUSE_EXITED; i <= BJ_CAUSE_INFRASTRUCTURE; i++)
-		if (strcmp(name, bj_cause_name((enum bj_cause)i)) == 0)
-			return i;
-	return -1;
-}
-
-/* One filter of the query; false, and the answer is made, when its value is none. */
-static bool read_filter(const struct bj_request *req, const char *name,
-			int (*from_name)(const char *), int *ret, struct bj_answer *answer)
-{
-	const char *value = req->query(req->ctx, name);
-
-	if (!value)
-		return true;
-	*ret = from_name(value);
-	if (*ret < 0)
-		bj_problem_answer(answer, BJ_PROBLEM_BAD_REQUEST, "%s: there is no %.40s", name,
-				  value);
-	return *ret >= 0;
-}
-
-static bool read_limit(const struct bj_request *req, unsigned int *ret, struct bj_answer *answer)
-{
-	const char *value = req->query(req->ctx, "limit");
-	uint64_t n = DEFAULT_PAGE;
-
-	if (value && (bj_u64_parse(value, &n) < 0 || n < 1 || n > MAX_PAGE)) {
-		bj_problem_answer(answer, BJ_PROBLEM_BAD_REQUEST, "limit: a number from 1 to %d",
-				  MAX_PAGE);
-		return false;
-	}
-	*ret = (unsigned int)n;
-	return true;
+	return cause == BJ_CAUSE_NONE ? -1 : cause;
 }
 
 static void get_executions(struct bj_service *s, const struct bj_request *req, const char *id,
@@ -252,13 +215,15 @@ static void get_executions(struct bj_service *s, const struct bj_request *req, c
 {
 	struct bj_runs_filter f = { .state = -1, .cause = -1, .language = -1 };
 	struct bj_buf buf = { 0 };
+	uint64_t limit = DEFAULT_PAGE;
 
 	(void)id;
-	if (!read_filter(req, "state", state_from_name, &f.state, answer) ||
-	    !read_filter(req, "cause", cause_from_name, &f.cause, answer) ||
-	    !read_filter(req, "language", bj_language_from_name, &f.language, answer) ||
-	    !read_limit(req, &f.limit, answer))
+	if (!bj_query_word(req, "state", bj_state_from_name, &f.state, answer) ||
+	    !bj_query_word(req, "cause", end_from_name, &f.cause, answer) ||
+	    !bj_query_word(req, "language", bj_language_from_name, &f.language, answer) ||
+	    !bj_query_number(req, "limit", 1, MAX_PAGE, &limit, answer))
 		return;
+	f.limit = (unsigned int)limit;
 	f.before = req->query(req->ctx, "before");
 	f.tenant = bj_auth_tenant(req->caller);
 	if (!bj_runs_print(s->runs, &f, &buf)) {

@@ -201,6 +201,7 @@ static const struct call NEVER[] = {
 	{ "TCP_TX_DELAY", SYS_setsockopt, ENOPROTOOPT, { 999, 6, 37 } },
 	{ "IP_MINTTL", SYS_setsockopt, ENOPROTOOPT, { 999, 0, 21 } },
 	{ "IPV6_MINHOPCOUNT", SYS_setsockopt, ENOPROTOOPT, { 999, 41, 73 } },
+	{ "TCP_LINGER2", SYS_setsockopt, ENOPROTOOPT, { 999, 6, 8 } },
 	{ "IP_RECVERR", SYS_setsockopt, 0, { 999, 0, 11 } },
 	{ "IPV6_RECVERR", SYS_setsockopt, 0, { 999, 41, 25 } },
 	{ "SIOCGIFBR", SYS_ioctl, ENOPKG, { 999, 0x8940 } },

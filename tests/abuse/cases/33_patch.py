@@ -1,11 +1,13 @@
 #: item: 33
-#: what: has the kernel rewrite its own code, which interrupts every CPU of the machine, and goes on after the jar
+#: what: interrupts every CPU of the machine, by having the kernel rewrite its own code or collapse pages
 #: also: [floor]
+import ctypes
 import errno
 import fcntl
+import mmap
 import socket
 
-from probe import check, done, fails
+from probe import check, done, fails, libc, refused
 
 TCP, UDP = socket.SOCK_STREAM, socket.SOCK_DGRAM
 STAMPS = [(f"SO_TIMESTAMP {option}", kind, socket.SOL_SOCKET, option) for kind in (TCP, UDP) for option in (29, 35, 63, 64)]
@@ -22,7 +24,15 @@ for family in socket.AF_INET, socket.AF_INET6:
         for request in (0x8906, 0x8907, 0x80108906, 0x80108907):
             fails(f"{request:#x}", fcntl.ioctl, s, request, bytes(16), errs={errno.ENOTTY})
 
+# One huge page instead of many small ones, at once.
+HUGE = 2 << 20
+libc.mmap.restype = ctypes.c_void_p
+page = -(-libc.mmap(None, 2 * HUGE, mmap.PROT_READ | mmap.PROT_WRITE, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, -1, 0) // HUGE) * HUGE
+ctypes.memset(page, 1, 1)
+refused("MADV_COLLAPSE", 28, ctypes.c_void_p(page), HUGE, 25, errs={errno.EINVAL})
+
 # What programs do use works as ever.
+check("memory in huge pages", libc.madvise(ctypes.c_void_p(page), HUGE, mmap.MADV_HUGEPAGE) == 0)
 with socket.socket(type=UDP) as s:
     s.setsockopt(socket.SOL_SOCKET, socket.SO_BROADCAST, 1)
     s.setsockopt(socket.IPPROTO_IP, socket.IP_TTL, 2)

@@ -221,6 +221,7 @@ static const struct call NEVER[] = {
 	{ "RWF_NOWAIT and more", SYS_preadv2, EOPNOTSUPP, { 999, 0, 0, 0, 0, 0x100000009 } },
 	{ "mincore", SYS_mincore, ENOSYS, { 0, 4096, 0 } },
 	{ "madvise pageout", SYS_madvise, EINVAL, { 0, 0, 21 } },
+	{ "madvise collapse", SYS_madvise, EINVAL, { 0, 0, 25 } },
 	{ "fsync", SYS_fsync, 0, { 999 } },
 	{ "fdatasync", SYS_fdatasync, 0, { 999 } },
 	{ "syncfs", SYS_syncfs, 0, { 999 } },

@@ -21,6 +21,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/file.h>
+#include <sys/personality.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -37,6 +38,8 @@
 
 /* And making many: entering the mount namespaces that jars are copies of (roots.h). */
 #define KEEP_CAPS_MANY (KEEP_CAPS | CAP_BIT(CAP_SYS_CHROOT))
+
+#define KERNELS_OWN_SLACK_NS 50000ul
 
 /* Real-time for too long means a fault of ours: step back before the machine suffers. */
 static void on_overtime(int sig)
@@ -58,6 +61,20 @@ static void be_quick(void)
 
 	if (setrlimit(RLIMIT_RTTIME, &limit) == 0 && sigaction(SIGXCPU, &action, NULL) == 0)
 		sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &param);
+}
+
+/* What our caller was given and all jars would inherit: timers that may be late, and with them the
+ * deadline; the same addresses in each process; being spared when memory is short, which would keep
+ * a memory limit from ending anything. Without a /proc the last one stays. */
+static void be_ordinary(void)
+{
+	AUTO_FD int fd = open("/proc/self/oom_score_adj", O_RDWR | O_CLOEXEC);
+	char sign = 0;
+
+	prctl(PR_SET_TIMERSLACK, KERNELS_OWN_SLACK_NS, 0, 0, 0);
+	personality(PER_LINUX);
+	if (fd >= 0 && read(fd, &sign, 1) == 1 && sign == '-')
+		(void)!pwrite(fd, "0", 1, 0);
 }
 
 /* A copy of the init program that nothing can change. */
@@ -200,6 +217,7 @@ int ground_build(struct launcher *l, const struct bj_launch_birth *birth,
 
 	/* A session keyring of our own, empty: keys of the caller are not reachable from a jar. */
 	syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL);
+	be_ordinary();
 	be_quick();
 	if (r == 0 && !birth->root)
 		r = give_up_root(l, birth, err);

@@ -172,3 +172,38 @@ def test_no_two_runs_share_a_uid(tmp_path):
     assert code == 0, (out, err)
     lives = sorted([float(t) for t in json.loads(line)["stdout"].split()] for line in out.splitlines())
     assert len(lives) == 2 and lives[0][1] < lives[1][0], lives
+
+
+PLAIN = """#!/usr/bin/python3
+import ctypes, os, sys
+{habit}
+os.execv({binary!r}, [{binary!r}, *sys.argv[1:]])
+"""
+
+
+def with_habit(mode, place, habit):
+    """The program of a mode, started by somebody who did this before."""
+    path = place / "habit"
+    path.write_text(PLAIN.format(habit=habit, binary=str(mode.binary)))
+    path.chmod(0o755)
+    return path
+
+
+@pytest.mark.parametrize("name", ["root", "rootless", "basic"])
+def test_lazy_timers(name, mode_of, place):
+    """SCRP-07: a caller whose timers may be late (TimerSlackNSec= of systemd) has deadlines that are not."""
+    lazy = with_habit(mode_of(name), place, "ctypes.CDLL(None).prctl(29, ctypes.c_ulong(5 * 10**9))")
+    script = place / "sleep.sh"
+    script.write_text("sleep 30\n")
+    done = mode_of(name).json("--timeout", "0.3", str(script), binary=lazy)
+    assert done.record["cause"] == "timeout"
+    assert done.record["duration_ms"] < 2000
+
+
+@pytest.mark.parametrize("name", ["root", "rootless"])
+def test_addresses_that_do_not_change(name, mode_of, place):
+    """DS-SEC: a caller without random addresses (setarch -R) has scripts with them."""
+    fixed = with_habit(mode_of(name), place, "ctypes.CDLL(None).personality(0x40000)")
+    script = place / "where.sh"
+    script.write_text("cat /proc/self/personality\n")
+    assert mode_of(name).json(str(script), binary=fixed).record["stdout"] == "00000000\n"

@@ -184,6 +184,21 @@ def memory_limit_is_oom(caller):
 
 
 @both
+def memory_limit_ends_scripts_of_a_caller_that_memory_spares(caller):
+    """OOMScoreAdjust=-1000 of a service: what has it is not killed when memory is short, by no limit either."""
+    enter = caller.enter
+
+    def spared():
+        pathlib.Path("/proc/self/oom_score_adj").write_text("-1000")
+        enter()
+
+    caller.enter = spared
+    result = caller.run(".py", "print(open('/proc/self/oom_score_adj').read(), flush=True)\nx = bytearray(1 << 30)",
+                        "--memory", "64M", "--timeout", "10")
+    assert (result["cause"], result["signal"], result["stdout"].strip()) == ("oom", 9, "0"), result
+
+
+@both
 def pids_limit_is_pids(caller):
     script = "for i in {1..64}; do sleep 30 & done; wait\n"
     result = caller.run(".sh", script, "--pids", "16", "--timeout", "60")

@@ -45,7 +45,8 @@ int bj_err_set(struct bj_err *err, enum bj_code code, int errnum, const char *fm
 	va_start(ap, fmt);
 	const int n = vsnprintf(err->msg, sizeof(err->msg), fmt, ap);
 	va_end(ap);
-	if (errnum && n >= 0)
+	/* What "Too many references" are is in no other message of ours. */
+	if (errnum && errnum != ETOOMANYREFS && n >= 0)
 		add_reason(err->msg, strstr(fmt, "; "), strerror(errnum));
 	keep_plain(err->msg);
 	err->code = (int)code;

@@ -17,6 +17,7 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <linux/capability.h>
+#include <linux/ioprio.h>
 #include <linux/keyctl.h>
 #include <sched.h>
 #include <signal.h>
@@ -64,8 +65,9 @@ static void be_quick(void)
 }
 
 /* What our caller was given and all jars would inherit: timers that may be late, and with them the
- * deadline; the same addresses in each process; being spared when memory is short, which would keep
- * a memory limit from ending anything. Without a /proc the last one stays. */
+ * deadline; the same addresses in each process; a class of its own at the disk; being spared when
+ * memory is short, which would keep a memory limit from ending anything. Without a /proc the last
+ * one stays. */
 static void be_ordinary(void)
 {
 	AUTO_FD int fd = open("/proc/self/oom_score_adj", O_RDWR | O_CLOEXEC);
@@ -73,6 +75,7 @@ static void be_ordinary(void)
 
 	prctl(PR_SET_TIMERSLACK, KERNELS_OWN_SLACK_NS, 0, 0, 0);
 	personality(PER_LINUX);
+	syscall(SYS_ioprio_set, IOPRIO_WHO_PROCESS, 0, IOPRIO_CLASS_NONE);
 	if (fd >= 0 && read(fd, &sign, 1) == 1 && sign == '-')
 		(void)!pwrite(fd, "0", 1, 0);
 }

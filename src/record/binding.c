@@ -35,8 +35,11 @@ static void add_list(crypto_generichash_state *h, const char *const *list)
 		add_text(h, list[i]);
 }
 
-/* A hash of its own, so that no content looks like what comes after it. What cannot be read is like
- * nothing else: no decision holds for it. */
+/* A run does not wait for more of a file to be read than its caller may give it as inputs. */
+#define READ_MAX ((off_t)64 << 20)
+
+/* A hash of its own, so that no content looks like what comes after it. What cannot be read, or
+ * grows meanwhile, is like nothing else: no decision holds for it. */
 static void add_file(crypto_generichash_state *h, int fd)
 {
 	unsigned char hash[32];
@@ -46,25 +49,27 @@ static void add_file(crypto_generichash_state *h, int fd)
 	ssize_t n;
 
 	crypto_generichash_init(&own, NULL, 0, sizeof(hash));
-	while ((n = pread(fd, block, sizeof(block), at)) > 0) {
+	while ((n = pread(fd, block, sizeof(block), at)) > 0 && at <= READ_MAX) {
 		crypto_generichash_update(&own, (const unsigned char *)block, (size_t)n);
 		at += n;
 	}
 	crypto_generichash_final(&own, hash, sizeof(hash));
-	if (n < 0)
+	if (n != 0)
 		randombytes_buf(hash, sizeof(hash));
 	add(h, hash, sizeof(hash));
 }
 
-/* What a file holds can be read again and again. Of a pipe nobody knows what will come: a decision
- * about it holds for the run that asked, and for no other. */
+/* What a file holds can be read again and again. Of a pipe nobody knows what will come, and of a
+ * huge file nobody has looked: a decision about it holds for the run that asked, and for no other.
+ */
 static void add_stdin(crypto_generichash_state *h, const struct bj_spec *spec)
 {
 	struct stat st;
 
 	if (spec->stdin_fd < 0) {
 		add_text(h, "none");
-	} else if (fstat(spec->stdin_fd, &st) == 0 && S_ISREG(st.st_mode)) {
+	} else if (fstat(spec->stdin_fd, &st) == 0 && S_ISREG(st.st_mode) &&
+		   st.st_size <= READ_MAX) {
 		add_text(h, "file");
 		add_file(h, spec->stdin_fd);
 	} else {

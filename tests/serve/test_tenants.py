@@ -218,6 +218,8 @@ def test_usage_and_cost(office):
     assert re.fullmatch(r"\d{4}-\d\d-\d\d", day["day"])
     assert "payer" in office.cli("usage")
     assert office.ask("GET", "/v1/usage?since=never", key).status == 400
+    assert [office.ask("GET", f"/v1/usage?days={days}", key).status for days in ("true", "false", "-1", "")] == [
+        200, 200, 400, 400]
     office.cli("usage", "--since", "never", code=125)
 
 

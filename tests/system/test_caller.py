@@ -207,3 +207,15 @@ def test_addresses_that_do_not_change(name, mode_of, place):
     script = place / "where.sh"
     script.write_text("cat /proc/self/personality\n")
     assert mode_of(name).json(str(script), binary=fixed).record["stdout"] == "00000000\n"
+
+
+@pytest.mark.parametrize("name", ["root", "rootless"])
+@pytest.mark.parametrize("words", ["best-effort, first in line", "idle"])
+def test_a_class_at_the_disk(name, words, mode_of, place):
+    """DS-SEC: what ionice gave the caller, a script has not."""
+    value = {"best-effort, first in line": 2 << 13, "idle": 3 << 13}[words]
+    nice = with_habit(mode_of(name), place, f"assert ctypes.CDLL(None).syscall(251, 1, 0, {value}) == 0")
+    script = place / "class.py"
+    script.write_text("import ctypes\nprint(ctypes.CDLL(None).syscall(252, 1, 0))\n")
+    plain = mode_of(name).json(str(script)).record["stdout"]
+    assert mode_of(name).json(str(script), binary=nice).record["stdout"] == plain

@@ -9,6 +9,7 @@
 #include "record/record.h"
 
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 static const char *const ARGS[] = { "one", "two words", "\xff", NULL };
@@ -125,6 +126,26 @@ static void standard_input_is_bound(void **state)
 	close(ends[1]);
 }
 
+/* As long as a disk: no run waits for that to be read. */
+static void a_huge_standard_input_is_not_read(void **state)
+{
+	const int in = memfd_create("in", MFD_CLOEXEC);
+	struct bj_spec spec = make_spec(in);
+	char one[65], same[65], other[65];
+
+	(void)state;
+	assert_int_equal(ftruncate(in, (off_t)1 << 40), 0);
+	alarm(20);
+	bj_record_binding(&spec, one);
+	bj_record_binding(&spec, same);
+	spec.id[0]++;
+	bj_record_binding(&spec, other);
+	alarm(0);
+	assert_string_equal(one, same);
+	assert_string_not_equal(one, other);
+	close(in);
+}
+
 static void what_is_broken_or_cannot_wait(void **state)
 {
 	static const char *const bad[] = {
@@ -155,6 +176,7 @@ int main(void)
 		cmocka_unit_test(there_and_back),
 		cmocka_unit_test(every_part_is_bound),
 		cmocka_unit_test(standard_input_is_bound),
+		cmocka_unit_test(a_huge_standard_input_is_not_read),
 		cmocka_unit_test(what_is_broken_or_cannot_wait),
 	};
 

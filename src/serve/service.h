@@ -108,8 +108,8 @@ void bj_execute_check(struct bj_service *service, const struct bj_request *reque
 void bj_service_watch(struct bj_service *s, const struct bj_request *req, struct bj_answer *answer);
 
 /* Answer with the events of @x (taken), from the first one that is kept or, to who has some of them
- * already, from the one after Last-Event-ID. It ends
- * when the key of whoever asks loses its right. */
+ * already, from the one after Last-Event-ID. It ends when the key of whoever asks loses its
+ * right. */
 enum bj_follow {
 	BJ_FOLLOW_WATCH,  /* its going changes nothing */
 	BJ_FOLLOW_OWNER,  /* reads every byte: the script waits for it, and stops when it goes away

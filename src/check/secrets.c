@@ -5,6 +5,7 @@
 #include "base/err.h"
 #include "base/utf8.h"
 #include "check/hs_compile.h"
+#include "check/pieces.h"
 #include "secrets_db.inc"
 #include "secrets_rules.inc"
 
@@ -55,22 +56,20 @@ static const hs_database_t *builtin(void)
 
 void bj_spans_done(struct bj_spans *spans)
 {
-	free(spans->items);
+	bj_piece_free(spans->items);
 	*spans = (struct bj_spans){ 0 };
 }
 
 void bj_spans_add(struct bj_spans *spans, const struct bj_span *span)
 {
 	if (spans->n == spans->room) {
-		const size_t room = spans->room ? spans->room * 2 : 8;
-		struct bj_span *items = reallocarray(spans->items, room, sizeof(*items));
+		struct bj_span *items = bj_piece_grow(spans->items, &spans->room, sizeof(*items));
 
 		if (!items) {
 			spans->failed = true;
 			return;
 		}
 		spans->items = items;
-		spans->room = room;
 	}
 	spans->items[spans->n++] = *span;
 }
@@ -111,13 +110,55 @@ static int on_match(unsigned id, unsigned long long from, unsigned long long to,
 	return scan->spans->failed;
 }
 
-static int by_start(const void *a, const void *b)
-{
-	const struct bj_span *x = a, *y = b;
+/* --- in order --------------------------------------------------------------------------------- */
 
-	if (x->start != y->start)
-		return x->start < y->start ? -1 : 1;
-	return x->rank < y->rank ? -1 : x->rank > y->rank;
+static bool is_before(const struct bj_span *x, const struct bj_span *y)
+{
+	return x->start != y->start ? x->start < y->start : x->rank < y->rank;
+}
+
+/* Where the spans that are in order from @from on end. */
+static size_t run_end(const struct bj_spans *spans, size_t from)
+{
+	size_t end = from + 1;
+
+	while (end < spans->n && !is_before(&spans->items[end], &spans->items[end - 1]))
+		end++;
+	return end < spans->n ? end : spans->n;
+}
+
+/* Write the spans of each two runs in order to @to. */
+static void merge_runs(const struct bj_spans *spans, struct bj_span *to)
+{
+	const struct bj_span *items = spans->items;
+
+	for (size_t from = 0; from < spans->n;) {
+		const size_t middle = run_end(spans, from);
+		const size_t end = middle < spans->n ? run_end(spans, middle) : spans->n;
+		size_t x = from, y = middle;
+
+		while (x < middle || y < end)
+			*to++ = y == end || (x < middle && !is_before(&items[y], &items[x]))
+					? items[x++]
+					: items[y++];
+		from = end;
+	}
+}
+
+/* Spans come in order from each of a few sources. */
+static void sort(struct bj_spans *spans)
+{
+	while (spans->n && run_end(spans, 0) < spans->n) {
+		struct bj_span *sorted = bj_piece_new(spans->room * sizeof(*sorted));
+
+		if (!sorted) {
+			spans->failed = true;
+			return;
+		}
+		merge_runs(spans, sorted);
+		bj_piece_free(spans->items);
+		spans->items = sorted;
+	}
 }
 
 /* One finding for one secret: spans that overlap become one, named by the best rule. */
@@ -125,8 +166,7 @@ void bj_spans_merge(struct bj_spans *spans)
 {
 	size_t kept = 0;
 
-	if (spans->n > 1)
-		qsort(spans->items, spans->n, sizeof(*spans->items), by_start);
+	sort(spans);
 	for (size_t i = 0; i < spans->n; i++) {
 		struct bj_span *last = kept ? &spans->items[kept - 1] : NULL;
 		const struct bj_span *next = &spans->items[i];
@@ -270,6 +310,10 @@ int bj_secrets_find(const struct bj_secrets *secrets, enum bj_rule_language lang
 		return r;
 	}
 	bj_spans_merge(&spans);
+	if (spans.failed) {
+		bj_spans_done(&spans);
+		return bj_err_set(err, BJ_E_SYSTEM, ENOMEM, "cannot look for secrets");
+	}
 	*ret = spans;
 	return 0;
 }

@@ -51,7 +51,7 @@ struct bj_span {
 struct bj_spans {
 	struct bj_span *items;
 	size_t n;
-	size_t room;
+	uint32_t room;
 	bool failed;
 };
 

@@ -47,7 +47,7 @@ void bj_tree_release(void *piece); /* NULL is fine */
  * its reverse. So ask early for @size bytes that lie @distance away from @at; any address will do,
  * nothing is read. Without this a text of 1 MB takes up to twice as long for each byte as one of
  * 100 KB. */
-#define BJ_TREE_NEAR 4096
+#define BJ_TREE_NEAR 8192
 static inline void bj_tree_fetch(const void *at, ptrdiff_t distance, size_t size)
 {
 	for (size_t i = 0; i < size; i += 64)

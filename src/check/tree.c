@@ -46,14 +46,7 @@ static TSTree *read_with_errors(TSParser *parser, const struct bj_squeezed *text
 {
 	const uint64_t most = SLOWER * (ERRORS_NS + ERRORS_NS_PER_BYTE * (uint64_t)text->size);
 
-	ts_parser_set_timeout_micros(parser, most / 1000);
-
-	TSTree *tree = ts_parser_parse_string(parser, NULL, text->text, (uint32_t)text->size);
-
-	/* The grammar's own state is not in the memory that goes by itself. */
-	if (!tree)
-		ts_parser_reset(parser);
-	return tree;
+	return bj_tree_read_wrong(parser, text->text, (uint32_t)text->size, most);
 }
 
 /* 1: the text has errors that can be mended, and then has none, and that is the tree. 0: it has
@@ -106,10 +99,8 @@ static int parse_into(struct bj_tree *tree, const struct bj_squeezed *text, stru
 		return 0;
 	}
 	/* That took long, and then there may still be errors. */
-	if (r == 0 && late && !python && ts_node_has_error(ts_tree_root_node(parsed))) {
-		ts_parser_reset(parser);
+	if (r == 0 && late && !python && ts_node_has_error(ts_tree_root_node(parsed)))
 		r = read_mended(tree, parser, text, marks);
-	}
 	if (r == 0)
 		r = bj_tree_flatten(parsed, text->places, tree) ? 1 : -1;
 	if (r < 0)

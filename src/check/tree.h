@@ -58,7 +58,7 @@ bool bj_tree_flatten(const struct TSTree *parsed, const uint32_t *places, struct
 bool bj_tree_set_language(struct TSParser *parser, enum bj_language language);
 
 /* Parse @text if it has no error. NULL: it has one, or (*@ret_late) needs more than @budget
- * nanoseconds of the processor; the parser is as new. *@ret_marks: for bj_tree_read_again(), in the
+ * nanoseconds of the processor. *@ret_marks: for bj_tree_read_again(), in the
  * memory of this parse; NULL: there is no need for them. */
 struct bj_tree_marks;
 struct TSTree *bj_tree_read(struct TSParser *parser, const char *text, uint32_t size,
@@ -69,6 +69,11 @@ struct TSTree *bj_tree_read(struct TSParser *parser, const char *text, uint32_t 
 struct TSTree *bj_tree_read_again(struct TSParser *parser, const char *text, uint32_t size,
 				  uint64_t budget, const struct bj_tree_marks *marks, uint32_t same,
 				  bool *ret_late);
+
+/* Parse @text whatever errors it has, as ts_parser_parse() would; but the tree is not made fit for
+ * being changed later. NULL: it needs more than @budget nanoseconds of the processor. */
+struct TSTree *bj_tree_read_wrong(struct TSParser *parser, const char *text, uint32_t size,
+				  uint64_t budget);
 
 /* The first child of @node, 0: none. */
 static inline uint32_t bj_node_child(const struct bj_tree *tree, uint32_t node)

@@ -219,6 +219,27 @@ static bool parse_all(struct quick *q, bool *ret_late)
 	return parser->finished_tree.ptr;
 }
 
+/* To release what the parser made for the last text takes as long as a tenth of reading it. So that
+ * is done in front of the next one, which there seldom is: the memory goes as a whole. But the
+ * grammar's own state is not in it. */
+static void begin(TSParser *parser, const TSStringInput *input)
+{
+	ts_parser_reset(parser);
+	ts_lexer_set_input(&parser->lexer,
+			   (TSInput){ (void *)input, ts_string_input_read, TSInputEncodingUTF8 });
+	ts_parser__external_scanner_create(parser);
+	parser->end_clock = clock_null();
+}
+
+static TSTree *take_tree(TSParser *parser)
+{
+	const Subtree root = parser->finished_tree;
+
+	parser->finished_tree = NULL_SUBTREE;
+	return ts_tree_new(root, parser->language, parser->lexer.included_ranges,
+			   parser->lexer.included_range_count);
+}
+
 /* Read @text, from one of @marks on if there are some for its first @same bytes. *@ret_marks, when
  * that is not NULL, gets new ones. */
 static TSTree *read_text(TSParser *parser, const TSStringInput *input, uint64_t budget,
@@ -228,10 +249,7 @@ static TSTree *read_text(TSParser *parser, const TSStringInput *input, uint64_t 
 	struct quick q;
 	TSTree *tree = NULL;
 
-	ts_lexer_set_input(&parser->lexer,
-			   (TSInput){ (void *)input, ts_string_input_read, TSInputEncodingUTF8 });
-	ts_parser__external_scanner_create(parser);
-	parser->end_clock = clock_null();
+	begin(parser, input);
 	*ret_late = false;
 	quick_init(&q, parser, input, budget);
 	if (marks)
@@ -242,12 +260,9 @@ static TSTree *read_text(TSParser *parser, const TSStringInput *input, uint64_t 
 		q.next_mark = quick_mark_step(&q);
 	}
 	if (parse_all(&q, ret_late))
-		tree = ts_tree_new(parser->finished_tree, parser->language,
-				   parser->lexer.included_ranges,
-				   parser->lexer.included_range_count);
-	parser->finished_tree = NULL_SUBTREE;
+		tree = take_tree(parser);
 	quick_reset_lexer(&parser->lexer.data);
-	ts_parser_reset(parser);
+	ts_parser__external_scanner_destroy(parser);
 	return tree;
 }
 
@@ -265,6 +280,58 @@ TSTree *bj_tree_read_again(TSParser *parser, const char *text, uint32_t size, ui
 	const TSStringInput input = { text, size };
 
 	return read_text(parser, &input, budget, marks, same, NULL, ret_late);
+}
+
+/* Let the reading @version go on until it is ahead of all others. False: the time is over. */
+static bool step_one(TSParser *parser, StackVersion version, uint32_t *furthest)
+{
+	while (ts_stack_is_active(parser->stack, version)) {
+		if (!ts_parser__advance(parser, version, false))
+			return false;
+
+		const uint32_t at = ts_stack_position(parser->stack, version).bytes;
+
+		if (at > *furthest || (version && at == *furthest)) {
+			*furthest = at;
+			break;
+		}
+	}
+	return true;
+}
+
+/* Let all go on until one is at the end and none can become better. */
+static bool parse_wrong(TSParser *parser)
+{
+	uint32_t furthest = 0, versions;
+
+	do {
+		StackVersion v = 0;
+
+		for (; versions = ts_stack_version_count(parser->stack), v < versions; v++)
+			if (!step_one(parser, v, &furthest))
+				return false;
+
+		const unsigned cost = ts_parser__condense_stack(parser);
+
+		if (parser->finished_tree.ptr &&
+		    ts_subtree_error_cost(parser->finished_tree) < cost)
+			break;
+	} while (versions > 0);
+	return true;
+}
+
+TSTree *bj_tree_read_wrong(TSParser *parser, const char *text, uint32_t size, uint64_t budget)
+{
+	const TSStringInput input = { text, size };
+	TSTree *tree = NULL;
+
+	begin(parser, &input);
+	parser->operation_count = 0;
+	parser->end_clock = clock_after(clock_now(), budget);
+	if (parse_wrong(parser))
+		tree = take_tree(parser);
+	ts_parser__external_scanner_destroy(parser);
+	return tree;
 }
 
 /* --- the tree as an array --------------------------------------------------------------------- */

@@ -85,7 +85,7 @@ static bool same_as_cursor(const TSTree *parsed, const struct bj_tree *tree)
 static bool agree(enum bj_language language, const char *text, size_t size, bool *ret_clean)
 {
 	AUTO_FREE uint32_t *places = same_places(size);
-	struct bj_tree quick = { 0 }, plain = { 0 };
+	struct bj_tree quick = { 0 }, wrong = { 0 }, plain = { 0 };
 	struct bj_tree_memory memory;
 	bool same;
 
@@ -98,17 +98,24 @@ static bool agree(enum bj_language language, const char *text, size_t size, bool
 
 	bool late = true;
 	const TSTree *read = bj_tree_read(parser, text, (uint32_t)size, LONG_NS, NULL, &late);
+	const TSTree *mended = bj_tree_read_wrong(parser, text, (uint32_t)size, LONG_NS);
+
+	ts_parser_reset(parser);
+
 	const TSTree *parsed = ts_parser_parse_string(parser, NULL, text, (uint32_t)size);
 
 	*ret_clean = !ts_node_has_error(ts_tree_root_node(parsed));
 	same = *ret_clean == (read != NULL) && !late;
+	assert_true(bj_tree_flatten(parsed, places, &plain));
+	assert_true(bj_tree_flatten(mended, places, &wrong));
+	same &= same_trees(&wrong, &plain);
 	if (same && read) {
 		assert_true(bj_tree_flatten(read, places, &quick));
-		assert_true(bj_tree_flatten(parsed, places, &plain));
 		same = same_trees(&quick, &plain) && same_as_cursor(parsed, &plain);
 	}
 	bj_tree_memory_end(&memory);
 	bj_piece_free(quick.nodes);
+	bj_piece_free(wrong.nodes);
 	bj_piece_free(plain.nodes);
 	return same;
 }
@@ -486,6 +493,7 @@ static void be_late_anywhere(const TSLanguage *language, const char *unit)
 		assert_true(ts_parser_set_language(parser, language));
 		assert_null(bj_tree_read(parser, from, size, 0, NULL, &late));
 		assert_true(late);
+		ts_parser_reset(parser);
 
 		const TSTree *parsed = ts_parser_parse_string(parser, NULL, from, size);
 

@@ -119,7 +119,7 @@ static void test_goes_on_after_every_event(void **state)
 	(void)state;
 	bj_sse_state(&sse, "running");
 	for (int i = 0; i < 50; i++)
-		bj_sse_output(&sse, i % 2 ? BJ_EV_STDOUT : BJ_EV_STDERR, "a\n\nid: 3\n\n", 12);
+		bj_sse_output(&sse, i % 2 ? BJ_EV_STDOUT : BJ_EV_STDERR, "a\n\nid: 3\n\n", 10);
 	bj_sse_take(&sse, &pos, SIZE_MAX, &whole);
 	for (const char *p = whole.data; p; p = strstr(p, "\n\n"), p = p ? p + 2 : NULL) {
 		AUTO_BUF struct bj_buf rest = { 0 };

@@ -412,8 +412,13 @@ CHECK(check_copies)
 		bj_probe_found(item, "the kernel makes none for anybody");
 		return;
 	}
-	if (view->live ? bj_probe_try_copies() == 0 : bj_probe_kernel_at_least(view, 6, 18)) {
-		bj_probe_found(item, "a jar's network makes none");
+
+	const int errnum = view->live ? bj_probe_try_copies()
+				      : (bj_probe_kernel_at_least(view, 6, 18) ? 0 : ENOENT);
+
+	if (errnum != ENOENT) {
+		bj_probe_found(item, errnum ? "cannot be told without a network namespace"
+					    : "a jar's network makes none");
 		return;
 	}
 	bj_probe_found(item, "a script may have the kernel keep copies of what it sends, beside "

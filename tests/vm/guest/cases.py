@@ -280,6 +280,7 @@ def doctor_names_the_fix_without_user_namespaces():
     finally:
         knob.write_text(old)
     assert done.returncode == 1 and "sysctl -w user.max_user_namespaces=15000" in done.stdout, done
+    assert "tstamp_allow_data" not in done.stdout, "what could not be tried is not told as missing"
 
 
 @case

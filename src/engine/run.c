@@ -199,21 +199,22 @@ static void reject(struct bj_result *r)
 
 enum { ERROR_EXCERPT = 400 };
 
-/* A script that is killed well below its own limit found none left of what all share. */
+/* A script that is killed well below its own limit found none left of what all share. Only the peak
+ * of a cgroup is that of all its processes. */
 static void explain_oom(const struct bj_result *r, char *text, size_t size)
 {
-	const uint64_t limit = r->effective.memory;
+	const bool known = r->runtime == BJ_BACKEND_NATIVE && r->peak_memory > 0 && r->cgroup &&
+			   strcmp(r->cgroup, "none") != 0;
+	const unsigned long long most = r->effective.memory >> 20, peak = r->peak_memory >> 20;
 
-	if (r->peak_memory > 0 && r->peak_memory < limit / 4 * 3)
-		snprintf(
-			text, size,
-			"Execution failed: no memory was left at %llu MiB of the %llu MiB that the "
-			"script may have: all runs together used it up; run fewer at once",
-			(unsigned long long)r->peak_memory >> 20, (unsigned long long)limit >> 20);
+	if (known && r->peak_memory < r->effective.memory / 4 * 3)
+		snprintf(text, size,
+			 "Execution failed: no memory was left at %llu MiB of the %llu MiB that "
+			 "the script may have: all runs together used it up; run fewer at once",
+			 peak, most);
 	else
 		snprintf(text, size,
-			 "Execution failed: the script used more than %llu MiB of memory",
-			 (unsigned long long)limit >> 20);
+			 "Execution failed: the script used more than %llu MiB of memory", most);
 }
 
 /* One sentence about a run that did not succeed. */

@@ -147,6 +147,21 @@ def test_default_limits(root, place):
     assert values & {60, 60000} and values & {1, 1000, 1.0}, limits
 
 
+def test_a_peak_of_one_process_blames_nobody_else(mode_of, place):
+    """Without cgroups the limit is on all processes together, and the peak is that of the largest."""
+    script = place / "s.py"
+    script.write_text("""
+import os, time
+for _ in range(5):
+    if os.fork() == 0:
+        x = bytearray(60 << 20); time.sleep(10); os._exit(0)
+time.sleep(10)
+""")
+    record = mode_of("basic").run("--json", "--policy", "off", "--memory", "200MiB", script).record
+    assert record["cause"] == "oom", record
+    assert record["error"] == "Execution failed: the script used more than 200 MiB of memory"
+
+
 @pytest.mark.parametrize("mode_name", ["basic"])
 def test_basic_list(mode_name, mode_of, place):
     """What holds without cgroups: wall time, processes, files, output; and the record says what not."""
